@@ -1,0 +1,1 @@
+"""Touches the world: chats, HTTP, backends, the command line."""

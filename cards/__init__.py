@@ -1,0 +1,1 @@
+"""Speaks: domain values become cards, cards become Slack, Telegram, terminal or Markdown."""

@@ -1,0 +1,1 @@
+"""Thinks: evidence, judgement and trust, without any I/O."""

@@ -1,0 +1,1 @@
+"""Frozen values the engine thinks in."""

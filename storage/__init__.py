@@ -1,0 +1,1 @@
+"""Remembers: the only SQL of the house."""
