@@ -1,0 +1,255 @@
+"""The outside world on one page: everything the engine needs and does not do itself."""
+
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from contextlib import AbstractAsyncContextManager
+from datetime import datetime
+from enum import StrEnum
+from typing import Protocol
+
+from engine.model.alert import Alert, Severity
+from engine.model.change import Change
+from engine.model.evidence import Gap, Outcome, Question
+from engine.model.finding import Finding
+from engine.model.incident import Incident, IncidentState
+from engine.model.llm import Capabilities, ModelReply, ModelRequest
+from engine.model.org import Client, Room
+from engine.model.pack import Pack
+from engine.model.run import CaseFile, ModelCall, Run
+
+NewId = Callable[[], str]
+"""A fresh identifier, 32 hex characters."""
+
+
+class Clock(Protocol):
+    """Time. Tests move it by hand."""
+
+    def now(self) -> datetime:
+        """Wall clock, aware, UTC."""
+
+    def monotonic(self) -> float:
+        """Seconds that only grow; for deadlines."""
+
+    async def sleep(self, seconds: float) -> None:
+        """Let time pass."""
+
+    def timeout(self, seconds: float) -> AbstractAsyncContextManager[object]:
+        """A scope that raises `TimeoutError` after `seconds`."""
+
+
+class EvidenceTool(Protocol):
+    """One backend that can be asked, read-only, with its client bound inside."""
+
+    name: str
+
+    async def ask(self, question: Question) -> Outcome:
+        """Answer, or say how it could not; never raises for what the backend does."""
+
+
+class ArbiterSays(StrEnum):
+    """What the server's own parser thinks of an expression."""
+
+    VALID = "valid"
+    INVALID = "invalid"
+    UNREACHABLE = "unreachable"
+
+
+class QueryArbiter(Protocol):
+    """The server's parser, asked without running anything."""
+
+    async def judge(self, expression: str) -> tuple[ArbiterSays, str]:
+        """The verdict and the server's own words."""
+
+
+class RuleInfo(Protocol):
+    """An alerting rule as its server has it."""
+
+    name: str
+    expression: str
+    for_s: float
+    labels: Mapping[str, str]
+
+
+class ActiveAlerts(Protocol):
+    """A source that can be asked what fires now."""
+
+    async def firing(self) -> Sequence[Alert] | Gap:
+        """Every alert the source holds as firing."""
+
+
+class RuleBook(Protocol):
+    """A server that knows its rules' expressions and since when they are active."""
+
+    async def rules(self) -> Sequence[RuleInfo] | Gap:
+        """Every alerting rule."""
+
+    async def active_at(self, alert: Alert) -> datetime | None:
+        """When the rule's condition became true for this alert; None when it cannot say."""
+
+
+class LLM(Protocol):
+    """One model provider."""
+
+    capabilities: Capabilities
+
+    async def complete(self, request: ModelRequest, timeout_s: float) -> ModelReply:
+        """Send one request, once.
+
+        Raises:
+            EngineError: whatever the provider did, as the class that says what to do about it.
+        """
+
+
+class Neighbour(Protocol):
+    """Another incident, as much of it as a check may show: never its finding."""
+
+    key: str
+    severity: Severity
+    state: IncidentState
+
+
+class Incidents(Protocol):
+    """Incidents as the engine reads them."""
+
+    async def get(self, incident_id: str) -> Incident | None:
+        """One incident with its groups and members."""
+
+    async def neighbours(self, incident: Incident, since: datetime) -> Sequence[Neighbour]:
+        """Other incidents of the client active since then; drills and the incident excluded."""
+
+
+class Runs(Protocol):
+    """Triage runs."""
+
+    async def add(self, run: Run) -> None:
+        """Record a run that was asked for."""
+
+    async def get(self, triage_id: str) -> Run | None:
+        """One run."""
+
+    async def save(self, run: Run) -> None:
+        """Record where it stands now."""
+
+
+class Findings(Protocol):
+    """Packs and findings; neither is ever changed."""
+
+    async def keep_pack(self, pack: Pack) -> None:
+        """Keep a frozen pack, byte for byte."""
+
+    async def keep(self, finding: Finding) -> None:
+        """Keep a finding."""
+
+    async def newest(self, incident_id: str) -> Finding | None:
+        """The newest finding of an incident."""
+
+    async def newest_of_family(self, client_id: str, family_key: str) -> Finding | None:
+        """The newest finding on any incident that held this family."""
+
+
+class Spent(Protocol):
+    """What a client used up today (UTC)."""
+
+    usd: float
+    tokens: int
+
+
+class Calls(Protocol):
+    """Model calls: a row before each is sent, settled after."""
+
+    async def add(self, call: ModelCall, request: str) -> None:
+        """Record a call about to be sent, with the request as JSON."""
+
+    async def settle(self, call: ModelCall, reply: str) -> None:
+        """Record what came of it, with the reply as the provider sent it."""
+
+    async def of_triage(self, triage_id: str) -> Sequence[ModelCall]:
+        """Every call of a triage, oldest first."""
+
+    async def spent(self, client_id: str, since: datetime) -> Spent:
+        """Cost and tokens of a client since then."""
+
+
+class Changes(Protocol):
+    """What changed, as change sources told us."""
+
+    async def add(self, client_id: str, change: Change) -> bool:
+        """Keep a change; False when it was known already."""
+
+    async def between(self, client_id: str, start_at: datetime, end_at: datetime) -> list[Change]:
+        """Changes of a client, newest first."""
+
+    async def sources(self, client_id: str) -> int:
+        """How many change sources ever spoke for this client."""
+
+
+class Cards(Protocol):
+    """Cards wished for; the outbox draws and sends them after the transaction."""
+
+    async def wish(self, incident: Incident, reason: str) -> None:
+        """Ask for the incident's card in every room it belongs in to be drawn again."""
+
+
+class Queue(StrEnum):
+    """The queues there are."""
+
+    FACTS = "facts"
+    TRIAGE = "triage"
+
+
+class Jobs(Protocol):
+    """Jobs that commit with the change that caused them."""
+
+    async def enqueue(
+        self, queue: Queue, ids: Mapping[str, str], *, key: str, delay_s: float = 0
+    ) -> None:
+        """Add a job, or make the one with this key due again."""
+
+
+class Org(Protocol):
+    """Clients, rooms and flags as they are now."""
+
+    async def client(self, client_id: str) -> Client:
+        """The client with its flags, read afresh."""
+
+    async def rooms(self, client_id: str) -> Sequence[Room]:
+        """Rooms the client's cards may go to, in matching order."""
+
+
+class Audit(Protocol):
+    """Who changed what; append-only, in the transaction of the change."""
+
+    async def append(
+        self, client_id: str | None, actor: str, action: str, facts: Mapping[str, str | int | None]
+    ) -> None:
+        """Record one change."""
+
+
+class Tx(Protocol):
+    """One transaction and every repository in it."""
+
+    incidents: Incidents
+    runs: Runs
+    findings: Findings
+    calls: Calls
+    changes: Changes
+    cards: Cards
+    jobs: Jobs
+    org: Org
+    audit: Audit
+
+    async def now(self) -> datetime:
+        """Database time; what leases and audit use."""
+
+    async def case(self, incident_id: str) -> CaseFile | None:
+        """The whole case of an incident."""
+
+
+class Store(Protocol):
+    """The database."""
+
+    def begin(self) -> AbstractAsyncContextManager[Tx]:
+        """Open a transaction: committed on leaving, rolled back on an error."""
+
+
+Progress = Callable[[str], Awaitable[None]]
+"""Told one finished fact at a time while a triage runs."""

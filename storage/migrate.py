@@ -1,0 +1,26 @@
+"""Brings a database to this version of the tables."""
+
+import asyncio
+from pathlib import Path
+
+from alembic import command
+from alembic.config import Config
+
+
+def migrations() -> Path:
+    """Where the migrations are: inside the installed package, or beside it in a checkout."""
+    installed = Path(__file__).parent / "migrations"
+    return installed if installed.is_dir() else Path(__file__).parents[1] / "alembic"
+
+
+def alembic_config(url: str) -> Config:
+    """An Alembic configuration for one database; the URL bypasses ini interpolation."""
+    config = Config()
+    config.set_main_option("script_location", str(migrations()).replace("%", "%%"))
+    config.attributes["url"] = url
+    return config
+
+
+async def migrate(url: str) -> None:
+    """Run every migration that is missing."""
+    await asyncio.to_thread(command.upgrade, alembic_config(url), "head")

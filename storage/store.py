@@ -1,0 +1,44 @@
+"""One transaction and every repository in it."""
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from datetime import datetime
+
+from sqlalchemy import func, select
+from sqlalchemy.ext.asyncio import AsyncEngine, AsyncSession, create_async_engine
+
+
+class SqlTx:
+    """An open transaction; each repository speaks through its session."""
+
+    def __init__(self, session: AsyncSession) -> None:
+        """Bind every repository to one session."""
+        self.session = session
+
+    async def now(self) -> datetime:
+        """Database time."""
+        now: datetime = (await self.session.execute(select(func.clock_timestamp()))).scalar_one()
+        return now
+
+
+class SqlStore:
+    """The database behind a pool."""
+
+    def __init__(self, engine: AsyncEngine) -> None:
+        """Take an engine; `open_store` makes one from a URL."""
+        self.engine = engine
+
+    @asynccontextmanager
+    async def begin(self) -> AsyncIterator[SqlTx]:
+        """Open a transaction: committed on leaving, rolled back on an error."""
+        async with AsyncSession(self.engine, expire_on_commit=False) as session, session.begin():
+            yield SqlTx(session)
+
+    async def close(self) -> None:
+        """Let every connection go."""
+        await self.engine.dispose()
+
+
+def open_store(url: str, *, pool_size: int = 8) -> SqlStore:
+    """Make a store from a SQLAlchemy URL (`postgresql+psycopg://…`)."""
+    return SqlStore(create_async_engine(url, pool_pre_ping=True, pool_size=pool_size))
