@@ -64,6 +64,7 @@ def _owned(
     labels: Mapping[str, str], kind: Exporter | None, hosts: tuple[str, ...]
 ) -> frozenset[str]:
     named = {n for n in ("job", "service", "workload") if _names_exporter(labels.get(n, ""))}
+    own: set[str] = set()
     match kind:
         case Exporter.CLUSTER_STATE:
             own = {"job", "instance"} | named | _cluster_state_pod(labels)
@@ -79,7 +80,7 @@ def _owned(
         case Exporter.OTHER:
             own = named if labels.keys() - named - _AROUND else set()
         case None:
-            own = set()
+            pass
     return frozenset(own)
 
 
