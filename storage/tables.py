@@ -130,13 +130,16 @@ class SourceRow(Base):
     """The `source` of its alerts; part of their identity."""
     kind: Mapped[str]
     """Which parser reads it: alertmanager, changes…"""
-    token_hash: Mapped[str | None] = mapped_column(unique=True)
+    token_hash: Mapped[str | None]
     """SHA-256; null for polled sources."""
     first_seen_at: Mapped[datetime | None]
     """When it first said anything; alerts firing then are first contact."""
     last_seen_at: Mapped[datetime | None]
     polled_at: Mapped[datetime | None]
-    __table_args__ = (UniqueConstraint("client_id", "kind", "name", name="one_source"),)
+    __table_args__ = (
+        UniqueConstraint("client_id", "kind", "name", name="one_source"),
+        UniqueConstraint("kind", "token_hash", name="one_token"),
+    )
 
 
 class AlertEventRow(Base):

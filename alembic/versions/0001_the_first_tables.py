@@ -325,7 +325,7 @@ def upgrade() -> None:
     sa.ForeignKeyConstraint(['client_id'], ['clients.id'], ),
     sa.PrimaryKeyConstraint('id'),
     sa.UniqueConstraint('client_id', 'kind', 'name', name='one_source'),
-    sa.UniqueConstraint('token_hash')
+    sa.UniqueConstraint('kind', 'token_hash', name='one_token')
     )
     op.create_table('team_clients',
     sa.Column('team_id', sa.Text(), nullable=False),
