@@ -5,8 +5,11 @@ from contextlib import asynccontextmanager
 from datetime import datetime
 
 from sqlalchemy import func, select
+from sqlalchemy.exc import InterfaceError, OperationalError
+from sqlalchemy.exc import TimeoutError as PoolTimeoutError
 from sqlalchemy.ext.asyncio import AsyncEngine, AsyncSession, create_async_engine
 
+from engine.errors import StoreUnavailableError
 from storage.audit import AuditRows
 from storage.cards import CardRows
 from storage.jobs import JobRows
@@ -40,9 +43,19 @@ class SqlStore:
 
     @asynccontextmanager
     async def begin(self) -> AsyncIterator[SqlTx]:
-        """Open a transaction: committed on leaving, rolled back on an error."""
-        async with AsyncSession(self.engine, expire_on_commit=False) as session, session.begin():
-            yield SqlTx(session, self._audit_key)
+        """Open a transaction: committed on leaving, rolled back on an error.
+
+        Raises:
+            StoreUnavailableError: the database went away, is full or did not take the commit.
+        """
+        try:
+            async with (
+                AsyncSession(self.engine, expire_on_commit=False) as session,
+                session.begin(),
+            ):
+                yield SqlTx(session, self._audit_key)
+        except (OperationalError, InterfaceError, PoolTimeoutError) as error:
+            raise StoreUnavailableError(type(error.__cause__ or error).__name__) from error
 
     async def close(self) -> None:
         """Let every connection go."""
