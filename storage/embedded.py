@@ -21,7 +21,6 @@ import psycopg
 from psycopg import errors as refusals
 from psycopg import sql
 from psycopg.conninfo import make_conninfo
-from sqlalchemy import URL
 
 from storage.postgres.cluster import POLL_S, PORT, SUPERUSER, Cluster, answers
 from storage.postgres.errors import (
@@ -37,9 +36,12 @@ from storage.postgres.programs import find_programs, runnable_programs
 
 log = logging.getLogger(__name__)
 
+Sleep = Callable[[float], Awaitable[object]]
+"""Waits some seconds."""
+
 SPAWNS = 5
 """How often a start is tried: backends of a killed server may need a moment to go."""
-SPAWN_PAUSE_S = 0.3
+SPAWN_PAUSE_S = 0.2
 WATCH_S = 0.1
 FIRST_PAUSE_S = 0.2
 LONGEST_PAUSE_S = 30.0
@@ -126,24 +128,27 @@ class EmbeddedPostgres:
             self._lock.close()
             self._lock = None
 
-    async def supervise(self, sleep: Callable[[float], Awaitable[object]] = asyncio.sleep) -> None:
+    async def supervise(self, sleep: Sleep = asyncio.sleep) -> None:
         """Keep a server up until `stop`: restart ours when it ends, take over from a gone owner.
 
         Runs on the main thread. The pauses between restarts grow from none to half a minute.
         """
         failures, calm_s = 0, 0.0
-        while not self._stopping.is_set():
-            await sleep(WATCH_S)
+        while await self._rest(WATCH_S, sleep):
             try:
                 if self._served():
                     calm_s += WATCH_S
                     failures = 0 if calm_s >= CALM_S else failures
-                    continue
-                await sleep(pause_before(failures))
-                failures, calm_s = failures + 1, 0.0
-                await self._revive(sleep)
+                elif await self._rest(pause_before(failures), sleep):
+                    failures, calm_s = failures + 1, 0.0
+                    await self._revive(sleep)
             except EmbeddedPostgresError:
                 log.exception("PostgreSQL of %s did not come back, and is tried again", self._root)
+
+    async def _rest(self, pause_s: float, sleep: Sleep) -> bool:
+        """Wait; False when `stop` was called meanwhile, and nothing may be started any more."""
+        await sleep(pause_s)
+        return not self._stopping.is_set()
 
     def _served(self) -> bool:
         """Whether there is nothing to do for us: our server lives, or another process owns it."""
@@ -151,10 +156,11 @@ class EmbeddedPostgres:
             return True
         return not self._acquire()
 
-    async def _revive(self, sleep: Callable[[float], Awaitable[object]]) -> None:
+    async def _revive(self, sleep: Sleep) -> None:
         log.warning("PostgreSQL of %s is gone: starting it again", self._root)
         for pause_s in self._serve():
-            await sleep(pause_s)
+            if not await self._rest(pause_s, sleep):
+                return
         log.warning("PostgreSQL of %s is up again", self._root)
 
     def _come_up(self) -> Iterator[float]:
@@ -220,8 +226,8 @@ class EmbeddedPostgres:
 
     def url(self, database: str = SUPERUSER) -> str:
         """Give SQLAlchemy's address of a database on this server."""
-        address = URL.create("postgresql+psycopg", username=SUPERUSER, database=database)
-        return f"{address}?host={quote(self._sockets, safe='')}"
+        name, host = quote(database, safe=""), quote(self._sockets, safe="")
+        return f"postgresql+psycopg://{SUPERUSER}@/{name}?host={host}"
 
     def dsn(self, database: str = SUPERUSER) -> str:
         """Give libpq's address of a database, for psycopg, psql and pg_dump."""
