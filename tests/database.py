@@ -1,5 +1,6 @@
 """One real PostgreSQL for the whole test session; under xdist each worker has its own."""
 
+import asyncio
 import itertools
 import shutil
 import tempfile
@@ -7,8 +8,12 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 from pathlib import Path
 
 import pytest
+from sqlalchemy import text
 
 from storage.embedded import EmbeddedPostgres
+from storage.migrate import migrate
+from storage.store import SqlStore, open_store
+from storage.tables import Base
 
 FreshDatabase = Callable[[str | None], Awaitable[str]]
 
@@ -40,3 +45,28 @@ async def fresh_database(postgres: EmbeddedPostgres) -> AsyncIterator[FreshDatab
     yield make
     for name in made:
         await postgres.drop_database(name)
+
+
+@pytest.fixture(scope="session")
+def template(postgres: EmbeddedPostgres) -> str:
+    """Name of a database at the newest migration, to be copied."""
+    name = "caveat_template"
+    asyncio.run(migrate(asyncio.run(postgres.ensure_database(name))))
+    return name
+
+
+@pytest.fixture(scope="session")
+def shared_database(postgres: EmbeddedPostgres, template: str) -> str:
+    """URL of one database the tests of this session take turns in."""
+    return asyncio.run(postgres.ensure_database("caveat_tests", template))
+
+
+@pytest.fixture
+async def store(shared_database: str) -> AsyncIterator[SqlStore]:
+    """An empty store at the newest migration; emptied by what is quicker than a new copy."""
+    opened = open_store(shared_database, audit_key=b"tests")
+    names = ", ".join(Base.metadata.tables)
+    async with opened.begin() as tx:
+        await tx.session.execute(text(f"truncate {names} restart identity cascade"))
+    yield opened
+    await opened.close()
