@@ -2,6 +2,7 @@
 
 import asyncio
 import itertools
+import os
 import shutil
 import tempfile
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
@@ -17,14 +18,27 @@ from storage.tables import Base
 
 FreshDatabase = Callable[[str | None], Awaitable[str]]
 
+MEMORY = Path("/dev/shm")
+ROOM_BYTES = 2_000_000_000
+
 _numbers = itertools.count(1)
+
+
+def open_folder() -> Path:
+    """A new folder in memory where there is room (copying a database: 0.02 s, not 0.5 s), else on
+    disk. Not pytest's own, which is closed to the user that root's server drops to.
+    """
+    roomy = MEMORY.is_dir() and shutil.disk_usage(MEMORY).free > ROOM_BYTES
+    in_memory = roomy and not os.statvfs(MEMORY).f_flag & os.ST_NOEXEC
+    folder = Path(tempfile.mkdtemp(prefix="caveat-", dir=MEMORY if in_memory else None))
+    folder.chmod(0o711)
+    return folder
 
 
 @pytest.fixture(scope="session")
 def postgres() -> Iterator[EmbeddedPostgres]:
-    """A running server. Its folder is not pytest's, which is closed to the user root drops to."""
-    root = Path(tempfile.mkdtemp(prefix="caveat-tests-"))
-    root.chmod(0o711)
+    """A running server, ended with the session."""
+    root = open_folder()
     server = EmbeddedPostgres(root, fast=True)
     try:
         yield server.start()
