@@ -21,6 +21,8 @@ from sqlalchemy.ext.asyncio import create_async_engine
 from storage.embedded import EmbeddedPostgres, pause_before
 from storage.postgres import errors
 from storage.postgres.account import Account
+from storage.postgres.cluster import POLL_S
+from storage.postgres.place import recorded_place, settle
 from storage.postgres.programs import find_programs, vector_supported
 from tests.database import FreshDatabase, open_folder
 from tests.storage.postgres_app import SYSTEM_PYTHON, WAIT_S, App, launch
@@ -277,6 +279,27 @@ async def test_a_killed_server_is_restarted_with_every_committed_row(root: Path)
         await watching
 
 
+async def test_a_stop_in_the_middle_of_a_restart_leaves_no_server(root: Path) -> None:
+    with running(root) as server:
+        os.kill(server.pid or 0, signal.SIGKILL)
+
+        async def stop_midway(pause_s: float) -> None:
+            if pause_s == POLL_S:
+                server.stop()
+            await asyncio.sleep(pause_s)
+
+        async with asyncio.timeout(WAIT_S):
+            await server.supervise(stop_midway)
+        assert (server.owner, server.pid) == (False, None)
+        with running(root) as again:
+            assert again.owner
+
+
+def test_a_ctrl_c_reaches_the_application_alone(root: Path) -> None:
+    with running(root) as server:
+        assert os.getsid(server.pid or 0) == server.pid
+
+
 def test_the_pauses_between_restarts_grow_to_half_a_minute() -> None:
     assert [pause_before(n) for n in (0, 1, 2, 3)] == [0.0, 0.2, 0.4, 0.8]
     assert pause_before(50) == 30.0
@@ -327,7 +350,7 @@ def test_a_server_that_outlived_its_owner_is_ended_and_replaced(root: Path) -> N
 @AS_ROOT
 def test_root_keeps_the_files_of_a_closed_state_folder_in_a_shelter(folder: Path) -> None:
     shelter = folder / "shelter"
-    closed = folder / "closed"
+    closed = folder / 'closed "1"'
     closed.mkdir(mode=0o700)
     with running(closed / "state", shelter=shelter) as server:
         execute(server.dsn(), "create table t as select 7 as n")
@@ -344,6 +367,15 @@ def test_root_keeps_the_files_of_a_closed_state_folder_in_a_shelter(folder: Path
     shutil.rmtree(shelter)
     with pytest.raises(errors.LostFilesError, match="is gone"), running(closed / "state"):
         pass
+
+
+@AS_ROOT
+def test_root_shelters_a_path_that_a_copy_of_the_programs_could_not_run_in(folder: Path) -> None:
+    odd = folder / 'an "open" folder'
+    odd.mkdir()
+    place, _ = settle(odd, "nobody", folder / "shelter")
+    assert place.home.parent == folder / "shelter"
+    assert recorded_place(odd) == place
 
 
 @AS_ROOT
