@@ -38,3 +38,7 @@ class UnknownModelError(EngineError):
 
 class UnusableReplyError(EngineError):
     """The reply was no message that can be used."""
+
+
+class StoreUnavailableError(Exception):
+    """The database cannot be reached or cannot take the change now."""

@@ -53,7 +53,8 @@ def check(
     """
     expression = Expression(expr)
     broken = too_long(expr) or too_complex(expression.tokens)
-    broken = broken or (policy and refusal(expression, policy))
+    if policy is not None:
+        broken = broken or refusal(expression, policy)
     if broken:
         return _invalid(InvalidReason.POLICY, broken)
     return _parsed(expression, server or DEFAULT)

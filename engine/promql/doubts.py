@@ -38,6 +38,8 @@ def _doubts(expression: Expression, server: ServerInfo) -> Iterator[str]:
             yield "a number out of range"
         if token.kind is Kind.DURATION and seconds(token) >= LONGEST_S:
             yield "a duration out of range"
+        if "\ufffd" in token.text:
+            yield "a replacement character, which the server takes for broken UTF-8"
     yield from _amounts(expression)
     yield from _selectors(expression)
     yield from _signs(expression)
@@ -92,15 +94,13 @@ def _counts(expression: Expression, sign: Token) -> bool:
 
 def _new_in_three(expression: Expression) -> Iterator[str]:
     """Look for what came with version 3: numbers as durations, durations as numbers, any name."""
-    shapes = zip(expression.tokens, expression.roles, strict=True)
-    for (token, role), (following, _) in pairwise([*shapes, (_END, Role.UNKNOWN)]):
+    before = ""
+    for token, role in zip(expression.tokens, expression.roles, strict=True):
         number_as_time = token.kind is Kind.NUMBER and role in {Role.WINDOW, Role.SHIFT}
-        time_as_number = token.kind is Kind.DURATION and role is Role.VALUE
+        time_as_number = token.kind is Kind.DURATION and role in {Role.VALUE, Role.INSTANT}
         if number_as_time or time_as_number:
             yield "durations and numbers mixed"
-        named = role is Role.LABEL or following.text not in {"}", ","}
-        if token.kind is Kind.STRING and role in {Role.SELECTOR, Role.LABEL} and named:
+        valued = role is Role.SELECTOR and before in _MATCH_OPERATORS
+        if token.kind is Kind.STRING and role in {Role.SELECTOR, Role.LABEL} and not valued:
             yield "a quoted name"
-
-
-_END = Token(Kind.BAD, "", 0)
+        before = token.text

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from engine.promql.scan import Role, roles
-from engine.promql.tokens import Token, significant, tokens
+from engine.promql.tokens import Token, significant
 
 
 @dataclass(frozen=True)
@@ -18,7 +18,7 @@ class Expression:
     @cached_property
     def tokens(self) -> tuple[Token, ...]:
         """Tokens without spaces and comments."""
-        return significant(tokens(self.text))
+        return significant(self.text)
 
     @cached_property
     def roles(self) -> tuple[Role, ...]:

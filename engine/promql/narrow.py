@@ -10,7 +10,7 @@ from engine.promql.parser import Unparsable
 from engine.promql.scan import Role
 from engine.promql.selectors import NAME_LABEL, Selector, matched, selected
 from engine.promql.server import DEFAULT, ServerInfo
-from engine.promql.tree import Leaf, Tree, tree
+from engine.promql.tree import Leaf, Matching, Tree, tree
 
 _EQUAL = "MatchOp.Equal"
 
@@ -49,28 +49,29 @@ def insert_matchers(
     """
     if not matchers:
         return Inserted(expr=expr, selectors=0)
-    before = _capped(expr)
-    if isinstance(before, NotInserted):
-        return before
-    if any(t.text.lower() == "info" for t in before.having(Role.FUNCTION)):
-        return NotInserted(detail="info() reads series that no selector names")
+    before = Expression(expr)
+    unfit = _over(before) or _unselected(before)
+    if unfit:
+        return NotInserted(detail=unfit)
     chosen = [s for s in selected(before) if not (only_where_missing and _pinned(s))]
-    after = _capped(_written(before, chosen, matched(matchers)))
-    if isinstance(after, NotInserted):
-        return after
+    after = Expression(_written(before, chosen, matched(matchers)))
     wanted = Counter((label, _EQUAL, value) for label, value in matchers.items())
-    old, new = tree(before, server or DEFAULT), tree(after, server or DEFAULT)
-    if isinstance(old, Unparsable) or isinstance(new, Unparsable):
-        return NotInserted(detail="not readable with the matchers in it")
-    if not _only_added(old, new, wanted, only_where_missing=only_where_missing):
-        return NotInserted(detail="the matchers would change more than the selectors")
-    return Inserted(expr=after.text, selectors=len(chosen))
+    known = server or DEFAULT
+    unfit = _over(after) or _unproven(
+        tree(before, known), tree(after, known), wanted, only_where_missing=only_where_missing
+    )
+    return NotInserted(detail=unfit) if unfit else Inserted(expr=after.text, selectors=len(chosen))
 
 
-def _capped(expr: str) -> Expression | NotInserted:
-    expression = Expression(expr)
-    broken = too_long(expr) or too_complex(expression.tokens)
-    return NotInserted(detail=broken) if broken else expression
+def _over(expression: Expression) -> str | None:
+    """Say which cap keeps it from being parsed."""
+    return too_long(expression.text) or too_complex(expression.tokens)
+
+
+def _unselected(expression: Expression) -> str | None:
+    """Say what reads series that no selector names, and that no matcher would narrow."""
+    informing = any(t.text.lower() == "info" for t in expression.having(Role.FUNCTION))
+    return "info() reads series that no selector names" if informing else None
 
 
 def _pinned(selector: Selector) -> bool:
@@ -91,20 +92,26 @@ def _written(expression: Expression, chosen: list[Selector], inner: str) -> str:
     return "".join([*pieces, text[at:]])
 
 
-def _only_added(
-    old: Tree, new: Tree, wanted: Counter[tuple[str, str, str]], *, only_where_missing: bool
-) -> bool:
-    """Whether the trees differ in nothing but `wanted` in each selector that was to have it."""
-    if old.shape != new.shape or len(old.leaves) != len(new.leaves):
-        return False
-    for one, other in zip(old.leaves, new.leaves, strict=True):
+def _unproven(
+    old: Tree | Unparsable,
+    new: Tree | Unparsable,
+    wanted: Counter[Matching],
+    *,
+    only_where_missing: bool,
+) -> str | None:
+    """Say why the trees may differ in more than `wanted` in each selector that was to have it."""
+    if isinstance(old, Unparsable) or isinstance(new, Unparsable):
+        return "not readable with the matchers in it"
+    same = old.shape == new.shape and len(old.leaves) == len(new.leaves)
+    for one, other in zip(old.leaves, new.leaves, strict=False):
         pinned = only_where_missing and any(_pins(one))
         expected = Counter(one.matchers) + (Counter() if pinned else wanted)
-        same = one.name == other.name and not one.alternatives and not other.alternatives
-        if not same or Counter(other.matchers) != expected:
-            return False
-    return True
+        same = same and one.name == other.name and not (one.alternatives or other.alternatives)
+        same = same and Counter(other.matchers) == expected
+    return None if same else "the matchers would change more than the selectors"
 
 
 def _pins(leaf: Leaf) -> Iterator[bool]:
-    return (op == _EQUAL and value != "" and label != NAME_LABEL for label, op, value in leaf.matchers)
+    return (
+        op == _EQUAL and value != "" and label != NAME_LABEL for label, op, value in leaf.matchers
+    )

@@ -1,7 +1,9 @@
 """What a model may ask a server for. Read off the tokens, so that it holds for broken text too."""
 
+import math
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from itertools import takewhile
 from typing import Final
 
 from pydantic import Field
@@ -16,6 +18,7 @@ from engine.promql.tokens import Kind, Token
 
 DAY_S: Final = 86_400
 _LITERAL = re.compile(r"\w")
+_AMOUNTS = frozenset({Kind.NUMBER, Kind.DURATION})
 
 
 class Policy(Frozen):
@@ -24,7 +27,7 @@ class Policy(Frozen):
     max_range_s: float = Field(DAY_S, gt=0)
     """Samples read behind one point; the ranges of nested subqueries add up."""
     max_offset_s: float = Field(8 * DAY_S, ge=0)
-    """How far the window may be moved, so that a day can be held against the same day a week ago."""
+    """How far a window may be moved: enough to hold a day against the same day a week ago."""
 
 
 FOR_MODELS: Final = Policy()
@@ -48,36 +51,32 @@ def _everything(selector: Selector) -> bool:
 
 
 def _too_far(expression: Expression, policy: Policy) -> Iterator[str]:
-    windows, shifts = [], []
-    for start, end in expression.regions(Role.WINDOW):
-        span = [*_until_colon(expression.tokens[start + 1 : end])]
-        if sum(token.kind in {Kind.NUMBER, Kind.DURATION} for token in span) != len(span):
-            yield "a range that is computed"
-        windows.append((start, sum(map(seconds, span))))
-    for start, end in expression.regions(Role.SHIFT):
-        shifts.append((start - 1, sum(_lengths(expression.tokens[start:end]))))
+    windows = [
+        (start, [*takewhile(_within_range, expression.tokens[start + 1 : end])])
+        for start, end in expression.regions(Role.WINDOW)
+    ]
+    shifts = [
+        (start - 1, [t for t in expression.tokens[start:end] if t.text not in {"+", "-"}])
+        for start, end in expression.regions(Role.SHIFT)
+    ]
+    if not all(token.kind in _AMOUNTS for _, part in (*windows, *shifts) for token in part):
+        yield "a range or an offset that is computed"
     if _farthest(expression, windows) > policy.max_range_s:
         yield f"a range over {policy.max_range_s:.0f} s"
     if _farthest(expression, shifts) > policy.max_offset_s:
         yield f"an offset over {policy.max_offset_s:.0f} s"
 
 
-def _until_colon(part: tuple[Token, ...]) -> Iterator[Token]:
-    for token in part:
-        if token.text in {":", "]"}:
-            return
-        yield token
+def _within_range(token: Token) -> bool:
+    return token.text not in {":", "]"}
 
 
-def _lengths(part: tuple[Token, ...]) -> Iterator[float]:
-    return (seconds(token) for token in part if token.kind in {Kind.NUMBER, Kind.DURATION})
-
-
-def _farthest(expression: Expression, reaches: list[tuple[int, float]]) -> float:
+def _farthest(expression: Expression, reaches: Sequence[tuple[int, Sequence[Token]]]) -> float:
     """Add up what lies inside the operand of what stands behind it; give the longest sum."""
     sums: list[tuple[int, float]] = []
-    for place, reach_s in reaches:
+    for place, part in reaches:
         start = operand_start(expression, place)
         first = place if start is None else start
-        sums.append((place, reach_s + max((s for at, s in sums if at >= first), default=0.0)))
+        inner = max((reach_s for at, reach_s in sums if at >= first), default=0.0)
+        sums.append((place, math.fsum(map(seconds, part)) + inner))
     return max((reach_s for _, reach_s in sums), default=0.0)

@@ -72,7 +72,9 @@ def _readings(expression: Expression) -> Iterator[list[_Part]]:
     orphans = [n for n, owner in enumerate(owners) if owner is None]
     if len(orphans) > 1 or len(set(taken)) < len(taken):
         return
-    owned = {o: _spelled(expression, c) for o, c in zip(owners, clauses, strict=True) if o is not None}
+    owned = {
+        o: _spelled(expression, c) for o, c in zip(owners, clauses, strict=True) if o is not None
+    }
     if not orphans:
         yield _balanced(_parts(expression, clauses, owned))
         return

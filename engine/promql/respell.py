@@ -93,12 +93,10 @@ def _literal(token: Token, role: Role) -> tuple[str, str] | None:
 
 def _windows(expression: Expression) -> list[_Edit]:
     """Respell a range or a step that is more than one literal."""
-    edits = []
-    for start, end in expression.regions(Role.WINDOW):
-        for part in _parts(expression.tokens[start + 1 : end - 1]):
-            if part and not _is_literal(part) and _is_amount(part):
-                edits.append(_Edit(part[0].start, part[-1].end, " 1m", "duration expression"))
-    return edits
+    windows = expression.regions(Role.WINDOW)
+    parts = (p for start, end in windows for p in _parts(expression.tokens[start + 1 : end - 1]))
+    odd = (part for part in parts if part and not _is_literal(part) and _is_amount(part))
+    return [_Edit(part[0].start, part[-1].end, " 1m", "duration expression") for part in odd]
 
 
 def _parts(inner: Sequence[Token]) -> tuple[Sequence[Token], Sequence[Token]]:

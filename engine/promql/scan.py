@@ -11,7 +11,8 @@ from typing import Final
 from engine.promql.tokens import Kind, Token
 
 AGGREGATIONS: Final = frozenset(
-    "sum avg count min max group stddev stdvar topk bottomk quantile count_values limitk limit_ratio".split()
+    {"sum", "avg", "count", "min", "max", "group", "stddev", "stdvar", "topk", "bottomk"}
+    | {"quantile", "count_values", "limitk", "limit_ratio"}
 )
 SET_OPERATORS: Final = frozenset({"and", "or", "unless"})
 COMPARISONS: Final = frozenset({"==", "!=", ">", "<", ">=", "<="})

@@ -10,13 +10,13 @@ from engine.promql.strings import quote, unquote
 from engine.promql.tokens import Kind, Token
 
 NAME_LABEL = "__name__"
-_MATCH_OPERATORS = frozenset({"=", "!=", "=~", "!~"})
 _METRIC_NAME = re.compile(r"[A-Za-z_:][A-Za-z0-9_:]*")
 _LABEL_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 # Words that are no metric name without braces, or not to every server.
 _RESERVED = frozenset(
-    """and or unless atan2 on ignoring group_left group_right bool inf nan offset by without
-    anchored smoothed fill fill_left fill_right start end step range""".split()
+    {"and", "or", "unless", "atan2", "on", "ignoring", "group_left", "group_right", "bool"}
+    | {"inf", "nan", "offset", "by", "without", "anchored", "smoothed"}
+    | {"fill", "fill_left", "fill_right", "start", "end", "step", "range"}
 )
 
 
@@ -87,15 +87,19 @@ def _matchers(inner: Sequence[Token]) -> list[Matcher]:
     """Read `label op "value"` and, for a quoted metric name, the value alone."""
     found, at = [], 0
     while at < len(inner):
-        label, op, value = (*inner[at : at + 3], None, None)[:3]
-        known = label.kind in {Kind.WORD, Kind.STRING}
-        if known and op and value and op.text in _MATCH_OPERATORS and value.kind is Kind.STRING:
-            found.append(Matcher(label=_name(label), op=op.text, value=unquote(value.text)))
-            at += 3
-            continue
-        if label.kind is Kind.STRING:
-            found.append(Matcher(label=NAME_LABEL, op="=", value=_name(label)))
-        at += 1
+        match inner[at : at + 3]:
+            case [
+                Token(kind=Kind.WORD | Kind.STRING) as label,
+                Token(text="=" | "!=" | "=~" | "!~" as op),
+                Token(kind=Kind.STRING, text=value),
+            ]:
+                found.append(Matcher(label=_name(label), op=op, value=unquote(value)))
+                at += 3
+            case [Token(kind=Kind.STRING) as name, *_]:
+                found.append(Matcher(label=NAME_LABEL, op="=", value=_name(name)))
+                at += 1
+            case _:
+                at += 1
     return found
 
 

@@ -40,9 +40,9 @@ _FLAGGED = frozenset(
 )
 # Younger than 3.0, renamed meanwhile or misread by the parser: only the server itself knows.
 _ASK = frozenset(
-    """end first_over_time histogram_quantiles info limit_ratio limitk max_of min_of range start
-    start_timestamp step ts_of_first_over_time ts_of_last_over_time ts_of_max_over_time
-    ts_of_min_over_time""".split()
+    {"end", "first_over_time", "histogram_quantiles", "info", "limit_ratio", "limitk"}
+    | {"max_of", "min_of", "range", "start", "start_timestamp", "step", "ts_of_first_over_time"}
+    | {"ts_of_last_over_time", "ts_of_max_over_time", "ts_of_min_over_time"}
 )
 _SINCE_THREE = frozenset({"histogram_avg", "histogram_stddev", "histogram_stdvar"})
 GONE_IN_THREE: Final = "holt_winters"

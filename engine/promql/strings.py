@@ -3,7 +3,7 @@
 import re
 
 _SHORT = {"\\": "\\\\", '"': '\\"', "\n": "\\n", "\r": "\\r", "\t": "\\t"}
-_UNSAFE = re.compile(r'[\\"\x00-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff]')
+_UNSAFE = re.compile(r'[\\"\x00-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff\ufffd]')
 _ESCAPE = re.compile(r"\\(?:x([0-9a-fA-F]{2})|u([0-9a-fA-F]{4})|U([0-9a-fA-F]{8})|([0-7]{3})|(.))")
 _NAMED = {"a": "\a", "b": "\b", "f": "\f", "n": "\n", "r": "\r", "t": "\t", "v": "\v"}
 _LAST_CODE_POINT = 0x10FFFF
@@ -17,7 +17,7 @@ def quote(value: str) -> str:
 def _escaped(match: re.Match[str]) -> str:
     char = match[0]
     if "\ud800" <= char <= "\udfff":
-        return "\ufffd"
+        char = "\ufffd"  # which itself stands in no literal of the server's unless escaped
     return _SHORT.get(char) or f"\\u{ord(char):04x}"
 
 

@@ -1,5 +1,6 @@
 """An alert's expression without its threshold, and the threshold: to draw the series behind it."""
 
+import math
 import operator
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any, Final
@@ -20,8 +21,8 @@ _ARITHMETIC: Mapping[str, Callable[[float, float], float]] = {
     "-": operator.sub,
     "*": operator.mul,
     "/": operator.truediv,
-    "%": operator.mod,
-    "^": operator.pow,
+    "%": math.fmod,
+    "^": math.pow,
 }
 Range = tuple[int, int]
 
@@ -55,7 +56,7 @@ def comparison_stripped(expr: str) -> str | None:
     pieces, at = [], 0
     for cut in _cuts(expression, (0, len(expression.tokens))):
         start, end = expression.tokens[cut.start].start, expression.tokens[cut.end - 1].end
-        pieces.append(expr[at:start].rstrip() if at < start else "")
+        pieces.append(expr[at:start].rstrip(" \t"))
         at = end
     stripped = "".join([*pieces, expr[at:]]).strip()
     changed = bool(pieces) and check(stripped).verdict is not Verdict.INVALID
@@ -114,11 +115,11 @@ def _wrapped(expression: Expression, part: Range) -> bool:
 
 
 def _compared(expression: Expression, parts: list[tuple[str, Range]]) -> Iterator[_Cut]:
-    """Cut constants off a chain of comparisons; a leading one only when it is the only other side."""
+    """Cut constants off a chain of comparisons; a leading one only when one series side is left."""
     constants = [_is_constant(expression, part) for _, part in parts]
     if all(constants):
         return
-    if constants[0] and len(parts) == 2:  # noqa: PLR2004 the two sides
+    if constants[0] and constants.count(False) == 1:
         op, part = parts[1]
         text = _text(expression, parts[0][1])
         yield _Cut(start=parts[0][1][0], end=part[0], op=_FLIPPED.get(op, op), constant=text)
@@ -157,7 +158,6 @@ def _worked_out(op: str, left: float | None, right: float | None) -> float | Non
     if left is None or right is None or op not in _ARITHMETIC:
         return None
     try:
-        result = _ARITHMETIC[op](left, right)
+        return _ARITHMETIC[op](left, right)
     except (ArithmeticError, ValueError):
         return None
-    return result if isinstance(result, float) else None

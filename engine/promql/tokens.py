@@ -1,7 +1,7 @@
 """PromQL as tokens with their positions; every character of the text is in exactly one of them."""
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterator, Sequence
 from enum import Enum, auto
 from typing import NamedTuple
 
@@ -53,28 +53,35 @@ _OUTSIDE = re.compile(
 _BRACKETED = re.compile(
     rf"{_COMMON}|(?P<WORD>{_WORD.format('')})|{_OPERATORS}|(?P<REST>.)", re.VERBOSE | re.DOTALL
 )
-_KINDS = {kind.name: kind for kind in Kind}
+_KINDS = {
+    **{kind.name: kind for kind in Kind},
+    **dict.fromkeys(("OPEN", "MALFORMED", "REST"), Kind.BAD),
+}
 
 
 def tokens(expr: str) -> tuple[Token, ...]:
     """Cut `expr` into tokens, spaces and comments included; never fails, linear in its length."""
-    found: list[Token] = []
+    return tuple(_cut(expr, skipped=frozenset()))
+
+
+def significant(expr: str) -> tuple[Token, ...]:
+    """Cut `expr` into tokens and leave spaces and comments out."""
+    return tuple(_cut(expr, skipped=frozenset({Kind.SPACE, Kind.COMMENT})))
+
+
+def _cut(expr: str, *, skipped: frozenset[Kind]) -> Iterator[Token]:
     at, brackets, end = 0, 0, len(expr)
     while at < end:
         match = (_BRACKETED if brackets else _OUTSIDE).match(expr, at)
         assert match is not None, "the last alternative takes any character"
-        kind = _KINDS.get(match.lastgroup or "", Kind.BAD)
-        text = match[0]
-        if kind is Kind.OP:
-            brackets = max(0, brackets + (text == "[") - (text == "]"))
-        found.append(Token(kind, text, at))
+        kind, text = _KINDS[match.lastgroup or ""], match[0]
+        if text == "[":
+            brackets += 1
+        elif text == "]" and brackets:
+            brackets -= 1
+        if kind not in skipped:
+            yield Token(kind, text, at)
         at = match.end()
-    return tuple(found)
-
-
-def significant(found: Iterable[Token]) -> tuple[Token, ...]:
-    """Leave spaces and comments out."""
-    return tuple(t for t in found if t.kind is not Kind.SPACE and t.kind is not Kind.COMMENT)
 
 
 def joined(found: Sequence[Token]) -> str:

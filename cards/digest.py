@@ -1,0 +1,161 @@
+"""One card for many: what already fired at first contact, and storms."""
+
+from collections.abc import Collection, Iterable, Sequence
+from datetime import datetime
+
+from cards import words
+from cards.actions import Action, button
+from cards.card import Button, Card, Line, Section, Tone
+from cards.figures import count, duration
+from cards.line import bold, code, moment, say, text
+from cards.render.limits import clean, cut
+from cards.sound import LOUDEST
+from engine.model.alert import Severity
+from engine.model.base import Frozen
+from engine.model.incident import AlertGroup, Incident, Member
+from engine.model.org import Room, RoomSound
+from engine.model.run import CaseFile
+
+MOST_ROWS = 12
+MOST_BUTTONS = 3
+STALE_S = 86_400
+PLACES = ("service", "workload", "host", "node", "namespace", "device", "instance")
+
+
+class Row(Frozen):
+    """One failure among many."""
+
+    incident_id: str
+    severity: Severity
+    rule: str
+    place: str
+    since_at: datetime
+    alerts: int
+
+
+def row_of(incident: Incident) -> Row:
+    """An incident in one row."""
+    lead = incident.lead
+    return _row(incident, incident.group_of(lead), incident.members)
+
+
+def _row(incident: Incident, group: AlertGroup, members: Sequence[Member]) -> Row:
+    worst = max(members, key=lambda member: member.alert.severity.rank)
+    labels = {**worst.alert.labels, **group.scope}
+    return Row(
+        incident_id=incident.id,
+        severity=worst.alert.severity,
+        rule=worst.alert.rule or group.rule,
+        place=next((labels[key] for key in PLACES if labels.get(key)), ""),
+        since_at=min(member.alert.starts_at for member in members),
+        alerts=len(members),
+    )
+
+
+def rows_of(incident: Incident) -> tuple[Row, ...]:
+    """The groups of an incident, a row each."""
+    grouped = ((g, [m for m in incident.members if m.group_id == g.id]) for g in incident.groups)
+    return tuple(_row(incident, group, members) for group, members in grouped if members)
+
+
+def first_contact(
+    case: CaseFile, now: datetime, *, room: Room | None = None, offered: Collection[Action]
+) -> Card:
+    """What already fired when the source was first seen, in one incident's card."""
+    del room
+    rows = rows_of(case.incident)
+    return already_firing(rows, now, source=case.incident.lead.alert.source, offered=offered)
+
+
+def already_firing(
+    rows: Sequence[Row], now: datetime, *, source: str, offered: Collection[Action]
+) -> Card:
+    """What already fired when the source was first seen: nothing of it is investigated unasked."""
+    number = sum(row.alerts for row in rows)
+    lead = say(
+        bold(f"{count(number, 'alert')} already fired"), " when ", code(source), " was connected"
+    )
+    tail = say("None is investigated by itself. Older than a day is often a broken rule.")
+    return _digest("FIRST CONTACT", lead, tail, rows, now, offered, "already firing, can wait")
+
+
+def storm(
+    rows: Sequence[Row],
+    now: datetime,
+    *,
+    room: Room | None = None,
+    offered: Collection[Action],
+) -> Card:
+    """More new cards than a room can read: one list, edited in place."""
+    lead = say(
+        bold(f"{count(len(rows), 'incident')} in a short time"), ", one list instead of a card each"
+    )
+    made = _digest("STORM", lead, (), rows, now, offered, "no cause yet, unknown if it can wait")
+    lowest = LOUDEST[room.sound if room else RoomSound.CRITICAL]
+    worst = max((row.severity.rank for row in rows), default=0)
+    return made.model_copy(update={"audible": lowest is not None and worst >= lowest})
+
+
+def _digest(
+    name: str,
+    lead: Line,
+    tail: Line,
+    rows: Sequence[Row],
+    now: datetime,
+    offered: Collection[Action],
+    gist: str,
+) -> Card:
+    ordered = sorted(rows, key=lambda row: (-row.severity.rank, row.since_at))
+    worst = ordered[0] if ordered else None
+    grave = (
+        f" · worst {words.SEVERITY[worst.severity]} {worst.place or worst.rule}" if worst else ""
+    )
+    number = f"{len(ordered):,} incidents" if len(ordered) != 1 else "1 incident"
+    return Card(
+        tone=Tone.NOTICE,
+        heading=f"{name} · {number}",
+        lock_screen=cut(clean(f"{name} {number}{grave} · {gist}"), 110),
+        sections=(
+            Section(name="lead", blocks=(text(lead, tail),), rank=10, keep=90),
+            Section(name="rows", blocks=(text(*_lines(ordered, now)),), rank=20, keep=80),
+        ),
+        buttons=tuple(_buttons(ordered, offered)),
+        facts={"state": name.lower().replace(" ", "_")},
+    )
+
+
+def _lines(rows: Sequence[Row], now: datetime) -> list[Line]:
+    lines = [_line(row, now) for row in rows[:MOST_ROWS]]
+    hidden = len(rows) - MOST_ROWS
+    return [*lines, say(f"and {hidden:,} more")] if hidden > 0 else lines
+
+
+def _line(row: Row, now: datetime) -> Line:
+    age_s = (now - row.since_at).total_seconds()
+    since = (
+        say(f"for {duration(age_s)}")
+        if age_s > STALE_S
+        else say("since ", moment(row.since_at, now))
+    )
+    number = f" ×{row.alerts:,}" if row.alerts > 1 else ""
+    place = say(" ", code(cut(clean(row.place), 40))) if row.place else ()
+    name = cut(clean(row.rule), 60)
+    return (
+        *say(bold(words.SEVERITY[row.severity]), f" {name}"),
+        *place,
+        *say(f"{number}, "),
+        *since,
+    )
+
+
+def _buttons(rows: Iterable[Row], offered: Collection[Action]) -> list[Button]:
+    if Action.INVESTIGATE not in offered:
+        return []
+    first = {row.incident_id: row for row in reversed(list(rows))}
+    chosen = list(reversed(first.values()))[:MOST_BUTTONS]
+    return [
+        button(Action.INVESTIGATE, subject=row.incident_id).model_copy(
+            update={"label": cut(f"Investigate {clean(row.place or row.rule)}", 30)}
+        )
+        for row in chosen
+    ]
