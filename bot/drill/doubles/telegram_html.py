@@ -5,12 +5,16 @@ Source: core.telegram.org/bots/api#html-style; the messages and their offsets ar
 
 import html
 import re
+import sys
 from dataclasses import dataclass, field
 
 from bot.drill.doubles.telegram_words import RefusedError, units
 
 TAGS = frozenset(
-    "a b strong i em s strike del u ins tg-spoiler tg-emoji tg-time span pre code blockquote".split()
+    [
+        *("a", "b", "strong", "i", "em", "s", "strike", "del", "u", "ins", "span", "pre", "code"),
+        *("blockquote", "tg-spoiler", "tg-emoji", "tg-time"),
+    ]
 )
 MAX_ENTITIES = 100
 
@@ -65,7 +69,9 @@ class _Reader:
     def wrong(self, reason: str, position: int) -> RefusedError:
         """Make the refusal that points at `position`, in bytes as Telegram counts."""
         offset = len(self.source[:position].encode("utf-8", "surrogatepass"))
-        return RefusedError(400, f"Bad Request: can't parse entities: {reason} at byte offset {offset}")
+        return RefusedError(
+            400, f"Bad Request: can't parse entities: {reason} at byte offset {offset}"
+        )
 
     def match(self, pattern: re.Pattern[str]) -> str:
         """Read on as far as `pattern` goes."""
@@ -103,7 +109,7 @@ def parse(source: str) -> Formatted:
             _read_start(reader)
     if reader.open:
         name = reader.open[-1].name
-        reason = f"Can't find end tag corresponding to start tag \"{name}\""
+        reason = f'Can\'t find end tag corresponding to start tag "{name}"'
         raise RefusedError(400, f"Bad Request: can't parse entities: {reason}")
     entities = sorted(reader.entities, key=lambda each: (each.offset, -each.length))
     return Formatted("".join(reader.out), tuple(entities[:MAX_ENTITIES]))
@@ -119,7 +125,7 @@ def _read_reference(reader: _Reader) -> None:
     reader.at = found.end()
     name, hexadecimal, decimal = found.groups()
     code = int(hexadecimal, 16) if hexadecimal else int(decimal or 0)
-    reader.write(_NAMED[name] if name else chr(code) if 0 < code < 0x10FFFF else found[0])
+    reader.write(_NAMED[name] if name else chr(code) if 0 < code <= sys.maxunicode else found[0])
 
 
 def _read_start(reader: _Reader) -> None:
@@ -146,8 +152,6 @@ def _read_attribute(reader: _Reader, tag: str, begin: int) -> str:
     """Read one attribute and give its value if it means something on this tag."""
     name = reader.match(_ATTRIBUTE_NAME).lower()
     if not name:
-        if not reader.peek():
-            raise reader.wrong(f'Unclosed start tag "{tag}"', begin)
         raise reader.wrong(f'Empty attribute name in the tag "{tag}"', begin)
     reader.match(_SPACES)
     if reader.peek() != "=":
@@ -156,6 +160,8 @@ def _read_attribute(reader: _Reader, tag: str, begin: int) -> str:
         return name if (tag, name) == ("blockquote", "expandable") else ""
     reader.at += 1
     reader.match(_SPACES)
+    if not reader.peek():
+        raise reader.wrong(f'Unclosed start tag "{tag}"', begin)
     value = _read_value(reader)
     if not reader.peek():
         raise reader.wrong("Unclosed start tag", begin)
@@ -190,7 +196,8 @@ def _read_end(reader: _Reader) -> None:
     last = reader.open.pop()
     if name and name != last.name:
         offset = len(reader.source[:begin].encode("utf-8", "surrogatepass"))
-        reason = f'Unmatched end tag at byte offset {offset}, expected "</{last.name}>", found "</{name}>"'
+        reason = f'expected "</{last.name}>", found "</{name}>"'
+        reason = f"Unmatched end tag at byte offset {offset}, {reason}"
         raise RefusedError(400, f"Bad Request: can't parse entities: {reason}")
     length = reader.length - last.offset
     if length and not (last.name == "a" and has_one_label(last.argument)):
