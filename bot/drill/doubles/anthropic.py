@@ -27,7 +27,7 @@ from bot.drill.doubles.anthropic_request import complaint
 from bot.drill.doubles.anthropic_stream import events, written
 from bot.drill.doubles.faults import Answer, Hang, Now, ReplyLost, suffer
 from bot.drill.doubles.prompt_cache import Charge, PromptCache, count_prompt, count_tokens
-from bot.drill.doubles.serve import ABORT
+from bot.drill.doubles.serve import ABORT, cut
 
 MODELS = ("claude-haiku-4-5", "claude-haiku-5-5", "claude-sonnet-5-5", "claude-opus-5-5")
 
@@ -56,9 +56,7 @@ class Half(StreamingResponse):
         async for chunk in self.body_iterator:
             body = chunk if isinstance(chunk, bytes) else str(chunk).encode()
             await send({"type": "http.response.body", "body": body, "more_body": True})
-        scope[ABORT]()
-        while (await receive())["type"] != "http.disconnect":
-            pass
+        await cut(scope[ABORT], receive)
 
 
 class MessagesDouble:

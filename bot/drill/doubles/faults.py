@@ -12,7 +12,7 @@ from starlette.responses import Response
 from starlette.types import Receive, Scope, Send
 from typing_extensions import override
 
-from bot.drill.doubles.serve import ABORT
+from bot.drill.doubles.serve import ABORT, cut
 
 Now = Callable[[], datetime]
 """Wall clock of a double, aware, UTC."""
@@ -77,10 +77,8 @@ class Severed(Response):
 
     @override
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Drop the connection and wait until it is gone."""
-        scope[ABORT]()
-        while (await receive())["type"] != "http.disconnect":
-            pass
+        """Say nothing."""
+        await cut(scope[ABORT], receive)
 
 
 class FaultLine:

@@ -43,20 +43,27 @@ class Cuttable:
     def __init__(self, app: ASGIApp) -> None:
         self.app = app
         self.running: set[asyncio.Task[Any]] = set()
+        self.leaving = False
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Run one request; the outermost `send` belongs to the connection it may cut."""
         task = asyncio.current_task()
         if task is None:
             raise RuntimeError("a request runs in a task")
+        abort = abort_of(send)
         self.running.add(task)
         try:
-            await self.app({**scope, ABORT: abort_of(send)}, receive, send)
+            await self.app({**scope, ABORT: abort}, receive, send)
+        except asyncio.CancelledError:
+            if not self.leaving:
+                raise
+            await cut(abort, receive)
         finally:
             self.running.discard(task)
 
     def drop(self) -> None:
         """End every request that has no answer yet."""
+        self.leaving = True
         for task in self.running:
             task.cancel()
 
@@ -65,6 +72,13 @@ def abort_of(send: Send) -> Callable[[], None]:
     """Find the connection behind uvicorn's `send`; ASGI itself has no word for dropping it."""
     abort: Callable[[], None] = send.__self__.transport.abort  # type: ignore[attr-defined]
     return abort
+
+
+async def cut(abort: Callable[[], None], receive: Receive) -> None:
+    """Drop a connection and wait until it is gone."""
+    abort()
+    while (await receive())["type"] != "http.disconnect":
+        pass
 
 
 @asynccontextmanager
