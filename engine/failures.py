@@ -2,7 +2,6 @@
 
 import math
 from datetime import datetime, timedelta
-from enum import StrEnum
 
 from engine.errors import (
     EngineError,
@@ -14,18 +13,11 @@ from engine.errors import (
 from engine.model.base import Frozen
 from engine.model.policy import TriageRule
 from engine.model.run import FailureClass
+from engine.ports import DeadReason
 
 STEP_S = 15
 LONGEST_WAIT_S = 300
 LONGEST_HINT_S = 900
-
-
-class DeadReason(StrEnum):
-    """Why something was given up."""
-
-    TERMINAL = "terminal"
-    TRANSIENT_EXHAUSTED = "transient_exhausted"
-    OPERATOR_ACTION_REQUIRED = "operator_action_required"
 
 
 class RetryAt(Frozen):

@@ -8,9 +8,9 @@ from contextlib import asynccontextmanager
 from engine.investigation.calls import ACTOR
 from engine.investigation.drafting import Drafted, draft
 from engine.investigation.session import JudgePorts, Session
-from engine.model.event import SessionEvent
+from engine.model.event import EventFacts, SessionEvent
 from engine.model.evidence import QueryOutcome
-from engine.model.finding import CheckResult, CheckSource, Finding, VerifyStatus
+from engine.model.finding import CheckResult, CheckSource, Finding, Round, VerifyStatus
 from engine.model.incident import Incident
 from engine.model.pack import Pack
 from engine.model.policy import TriageRule
@@ -108,15 +108,18 @@ def _told_of(result: CheckResult) -> dict[str, str]:
     }
 
 
+def _told_of_round(round_: Round) -> EventFacts:
+    return {
+        "outcome": round_.outcome,
+        "floor_fetched": round_.floor_fetched,
+        "reasons": ",".join(round_.degraded_reasons),
+    }
+
+
 async def _told(ports: JudgePorts, finding: Finding) -> None:
     """Tell how it ended, in the closed words that are counted."""
     if finding.round is not None:
-        facts = {
-            "outcome": finding.round.outcome,
-            "floor_fetched": finding.round.floor_fetched,
-            "reasons": ",".join(finding.round.degraded_reasons),
-        }
-        await ports.events(SessionEvent.ROUND, facts)
+        await ports.events(SessionEvent.ROUND, _told_of_round(finding.round))
     await ports.events(SessionEvent.VERIFY, {"status": finding.verify_status})
     for step in finding.confidence_steps:
         await ports.events(SessionEvent.STEP, {"step": step.name, "value": step.value})

@@ -11,9 +11,12 @@ from sqlalchemy.ext.asyncio import AsyncEngine, AsyncSession, create_async_engin
 
 from engine.errors import StoreUnavailableError
 from storage.audit import AuditRows
+from storage.calls import CallRows
 from storage.cards import CardRows
+from storage.findings import FindingRows
 from storage.jobs import JobRows
 from storage.org import OrgRows
+from storage.runs import RunRows
 
 
 class SqlTx:
@@ -23,9 +26,12 @@ class SqlTx:
         """Bind every repository to one session."""
         self.session = session
         self.audit = AuditRows(session, audit_key)
+        self.calls = CallRows(session)
         self.cards = CardRows(session)
+        self.findings = FindingRows(session)
         self.jobs = JobRows(session)
         self.org = OrgRows(session)
+        self.runs = RunRows(session)
 
     async def now(self) -> datetime:
         """Database time."""

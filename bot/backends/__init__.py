@@ -1,0 +1,1 @@
+"""Adapters to what the engine needs: models, time, queues."""
