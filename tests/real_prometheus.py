@@ -82,10 +82,11 @@ def _fires(reply: httpx.Response, name: str) -> bool:
 
 def _configure(folder: Path, rules: Path, ports: dict[str, int], webhook_url: str | None) -> None:
     (folder / "rules.yml").write_text(rules.read_text())
+    alertmanagers = f'[{{static_configs: [{{targets: ["127.0.0.1:{ports["alertmanager"]}"]}}]}}]'
     (folder / "prometheus.yml").write_text(
         f"""global: {{scrape_interval: 1s, evaluation_interval: 1s}}
 rule_files: [rules.yml]
-alerting: {{alertmanagers: [{{static_configs: [{{targets: ["127.0.0.1:{ports["alertmanager"]}"]}}]}}]}}
+alerting: {{alertmanagers: {alertmanagers}}}
 scrape_configs:
   - job_name: shop
     honor_labels: true

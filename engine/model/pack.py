@@ -119,6 +119,8 @@ class MetricDigest(Frozen):
     """The ceiling this series runs against, where one was found."""
     peers: float | None = None
     """Median of the newest value over peers of the same kind; None without peers."""
+    peer: bool = False
+    """This is one of the peers, not what fails."""
     own_expression: bool = False
     """This is the alert's own expression: it restates the symptom and explains nothing."""
 

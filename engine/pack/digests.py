@@ -48,7 +48,7 @@ def digests(
     ]
     moved = [
         _digest(probe, series, anchor, baseline_s).model_copy(
-            update={"limit": _limit(probe, limits, series)}
+            update={"limit": _limit(probe, limits, series), "peer": True}
         )
         for series in others
     ]
@@ -111,7 +111,8 @@ def said(digest: MetricDigest, limit_name: str = "") -> str:
     if used is not None and limit_name:
         ceiling = figure(digest.limit or 0, digest.unit)
         now = f"{now} of {limit_name} {ceiling} ({figure(used, 'ratio')})"
-    return f"{digest.name}{labelled(digest.labels)} {', '.join([now, *_context(digest)])}"
+    who = "peer " if digest.peer else ""
+    return f"{who}{digest.name}{labelled(digest.labels)} {', '.join([now, *_context(digest)])}"
 
 
 def _context(digest: MetricDigest) -> Sequence[str]:

@@ -4,8 +4,11 @@ import re
 from collections.abc import Mapping
 from typing import Final
 
+from engine.labels import cut_port, workload_of_pod
+from engine.model.alert import Alert
 from engine.model.base import Frozen
 from engine.promql.selectors import selector
+from engine.promql.strings import quote
 
 _LABEL = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 _MEMBERS: Final = (
@@ -25,6 +28,9 @@ class Scope(Frozen):
     member: str | None
     """The label that tells the failing one from its peers; None when nothing does."""
     labels: Mapping[str, str]
+    """As metrics carry them: ports and pod hashes are still there."""
+    workload: str | None = None
+    """What a failing pod belongs to; its peers are the other pods of it."""
 
     @classmethod
     def of(cls, labels: Mapping[str, str]) -> "Scope":
@@ -32,7 +38,15 @@ class Scope(Frozen):
         usable = {name: labels[name] for name in sorted(labels) if _LABEL.fullmatch(name)}
         logical = [name for name in _MEMBERS if name in usable and name not in _PHYSICAL]
         physical = [name for name in _MEMBERS if name in usable and name in _PHYSICAL]
-        return cls(member=next(iter([*logical, *physical]), None), labels=usable)
+        wide = {"namespace", "cluster", "job"}
+        member = next(iter([*(n for n in logical if n not in wide), *physical, *logical]), None)
+        pod = usable.get("pod") if member == "pod" else None
+        return cls(member=member, labels=usable, workload=workload_of_pod(pod) if pod else None)
+
+    @classmethod
+    def of_alert(cls, alert: Alert, scope: Mapping[str, str]) -> "Scope":
+        """Find the alert's own labels behind a scope that was told in one word and cleaned."""
+        return cls.of(dict(_behind(alert.labels, name, value) for name, value in scope.items()))
 
     @property
     def group(self) -> Mapping[str, str]:
@@ -47,9 +61,11 @@ class Scope(Frozen):
     def peers(self, metric: str, extra: str = "") -> str:
         """Select what fails and its peers, so that one query answers for both."""
         chosen = selector(metric, self.group or self.labels)
-        if not extra:
+        pods = f"pod=~{quote(re.escape(self.workload) + '-.+')}" if self.workload else ""
+        more = ",".join(filter(None, (pods, extra)))
+        if not more:
             return chosen
-        return f"{chosen[:-1]},{extra}}}"
+        return f"{chosen[:-1]},{more}}}" if chosen.endswith("}") else f"{chosen}{{{more}}}"
 
     @property
     def by(self) -> str:
@@ -74,3 +90,17 @@ class Scope(Frozen):
 
 def _once(steps: list[Mapping[str, str]]) -> list[Mapping[str, str]]:
     return [step for n, step in enumerate(steps) if step not in steps[:n]]
+
+
+_PRINTED = frozenset({"alertname", "severity", "priority", "level", "team", "owner"})
+
+
+def _behind(labels: Mapping[str, str], name: str, value: str) -> tuple[str, str]:
+    """Find the label a scope label was read from: by name, by value, or by what was cut off."""
+    if labels.get(name) == value:
+        return name, value
+    same = [n for n in sorted(labels) if n not in _PRINTED and labels[n] == value]
+    cut = [n for n in sorted(labels) if cut_port(labels[n]) == value]
+    pods = ["pod"] if "pod" in labels and workload_of_pod(labels["pod"]) == value else []
+    found = next(iter([*same, *cut, *pods]), name)
+    return found, labels.get(found, value)

@@ -9,7 +9,7 @@ from engine.model.evidence import Answered, Gap, GapCause, Question, Series, Win
 from engine.model.incident import Incident
 from engine.model.pack import Anchor
 from engine.onset import Onset, onset
-from engine.pack.anchor import anchor_of, fired_at, shared_scope, turned_true_at
+from engine.pack.anchor import anchor_of, fired_at, metric_scope, turned_true_at
 from engine.pack.own import linked_expression, of_alert, rule_of
 from engine.pack.scope import Scope
 from engine.pack.section import Ports, Subject, Survey
@@ -48,7 +48,7 @@ def blind(subject: Subject, ports: Ports) -> Survey:
     """Say what is known without asking anyone: onset is taken to be firing."""
     now = ports.clock.now()
     fired = fired_at(subject.incident)
-    scope = Scope.of(shared_scope(subject.incident))
+    scope = metric_scope(subject.incident)
     return _survey(subject, ports, _Timing(), _Found(scope), _window(subject, fired, now))
 
 
@@ -62,7 +62,7 @@ async def survey(subject: Subject, ports: Ports) -> Survey:
         timing = group.create_task(
             _in_time(_timing(subject, ports, now), _Timing(), subject, ports)
         )
-        late = _Found(Scope.of(shared_scope(subject.incident)), gap=_TOO_LATE)
+        late = _Found(metric_scope(subject.incident), gap=_TOO_LATE)
         found = group.create_task(
             _in_time(_discover(subject.incident, ports, now), late, subject, ports)
         )
@@ -105,7 +105,7 @@ def _anchor(
         began,
         active_at=timing.active_at,
         expression=timing.expression,
-        host_labels=subject.correlation.host_labels,
+        correlation=subject.correlation,
         redact=ports.redact,
         taken_at=taken_at,
     )
@@ -151,7 +151,7 @@ async def _timing(subject: Subject, ports: Ports, now: datetime) -> _Timing:
 
 async def _discover(incident: Incident, ports: Ports, now: datetime) -> _Found:
     """Count metrics by name on the scope, widening it until something answers."""
-    scope = Scope.of(shared_scope(incident))
+    scope = metric_scope(incident)
     if ports.metrics is None or not scope.labels:
         return _Found(scope)
     for step in scope.ladder():

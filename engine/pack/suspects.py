@@ -31,8 +31,8 @@ _FRESH_S = 600.0
 """A change this close before onset loses nothing by its age."""
 _FADES_S = 5400.0
 """After this much more it counts a third (1/e)."""
-_WILD = 50.0
-"""Deviation that is as good as any larger one."""
+_LEAST, _MOST_GAIN, _IN_TIME = 0.3, 0.35, 0.1
+"""Score of what just moved, what the wildest move adds, and a known time not after onset."""
 _AGREES = 0.03
 """Gain of a suspect for each further piece of evidence that names it."""
 
@@ -46,8 +46,12 @@ _CHANGE_WEIGHT: Final[Mapping[ChangeKind, tuple[float, float]]] = {
     ChangeKind.RESTART: (0.45, 0.2),
 }
 """Score of a fresh change to what fails, and to something else."""
-_SYMPTOMS = frozenset({Signal.ERRORS, Signal.LATENCY, Signal.TRAFFIC, Signal.UP})
-"""On what fails itself these restate the alert; traffic only where it fell."""
+_SYMPTOMS = frozenset({Signal.ERRORS, Signal.LATENCY, Signal.UP})
+"""On what fails itself these restate the alert."""
+_WORSE: Final = {Signal.UP: -1}
+"""Which way is worse, where that is not up."""
+_TELLING: Final = {Signal.TRAFFIC: 0.6, Signal.OTHER: 0.7, Signal.RESTARTS: 0.8}
+"""Weight of a move: traffic and restarts follow a failure as often as they cause it."""
 
 
 def rank(
@@ -103,7 +107,7 @@ def _change(item: Item, change: ChangeFacts, anchor: Anchor) -> list[Suspect]:
     if age_s < -SLACK_S:
         return []
     own, foreign = _CHANGE_WEIGHT[change.change]
-    weight = own if _is_own(change.component, change.labels, anchor) else foreign
+    weight = own if _is_own(change, anchor) else foreign
     cause = {
         ChangeKind.CONFIG: CauseClass.CONFIG_CHANGE,
         ChangeKind.CLOUD: CauseClass.CLOUD_PROVIDER,
@@ -135,54 +139,50 @@ def _full(item: Item, digest: MetricDigest, anchor: Anchor) -> list[Suspect]:
         score += 0.3
     if digest.peers is not None and digest.limit and digest.peers / digest.limit < FULL:
         score += 0.2
-    if not _is_own("", digest.labels, anchor):
+    if digest.peer:
         score -= 0.1
     return [_metric(item, digest, anchor, min(score, 0.88), SuspectReason.AT_ITS_LIMIT)]
 
 
 def _moved(item: Item, digest: MetricDigest, anchor: Anchor) -> list[Suspect]:
-    """Suspect what moved most, the more so when it moved first and its peers did not."""
-    moved = abs(digest.deviation or 0)
-    own = _is_own("", digest.labels, anchor)
-    if digest.own_expression or moved < MOVED or (own and _restates(digest)):
+    """Suspect what moved most for the worse, the more so when it did not move late."""
+    moved = (digest.deviation or 0) * _WORSE.get(digest.signal, 1)
+    if digest.signal is Signal.OTHER:
+        moved = abs(moved)
+    restates = not digest.peer and digest.signal in _SYMPTOMS
+    if digest.own_expression or restates or moved < MOVED:
         return []
-    score = 0.3 + 0.3 * math.log(min(moved, _WILD) / MOVED) / math.log(_WILD / MOVED)
+    score = _LEAST + _MOST_GAIN * (1 - MOVED / moved) * _TELLING.get(digest.signal, 1)
     if digest.changed_at is not None:
         late_s = (digest.changed_at - anchor.onset_at).total_seconds()
         if late_s > SLACK_S:
             return []
-        score += 0.1
+        score += _IN_TIME
     return [_metric(item, digest, anchor, score, SuspectReason.DEVIATED_BEFORE)]
-
-
-def _restates(digest: MetricDigest) -> bool:
-    rose = (digest.deviation or 0) > 0
-    return digest.signal in _SYMPTOMS and not (digest.signal is Signal.TRAFFIC and rose)
 
 
 def _metric(
     item: Item, digest: MetricDigest, anchor: Anchor, score: float, reason: SuspectReason
 ) -> Suspect:
-    own = _is_own("", digest.labels, anchor)
     member = next((digest.labels[n] for n in sorted(digest.labels) if digest.labels[n]), None)
     return Suspect(
-        component=(member or anchor.service or digest.name),
-        cause_class=_class_of(digest, own=own),
-        score=round(score, 3),
+        component=(member if digest.peer else anchor.service or member) or digest.name,
+        cause_class=_class_of(digest),
+        score=round(score, 4),
         reasons=(reason,),
         text=item.text,
         evidence_ids=(item.id,),
     )
 
 
-def _class_of(digest: MetricDigest, *, own: bool) -> CauseClass:
+def _class_of(digest: MetricDigest) -> CauseClass:
     match digest.signal:
         case Signal.SATURATION | Signal.MEMORY | Signal.CPU | Signal.QUEUE | Signal.RESTARTS:
             return CauseClass.RESOURCE_EXHAUSTION
         case Signal.TRAFFIC:
             return CauseClass.TRAFFIC
         case Signal.ERRORS | Signal.LATENCY | Signal.UP:
-            return CauseClass.CODE_FAULT if own else CauseClass.DEPENDENCY
+            return CauseClass.DEPENDENCY if digest.peer else CauseClass.CODE_FAULT
         case Signal.OTHER:
             return CauseClass.OTHER
 
@@ -242,17 +242,28 @@ def _merged(suspects: Sequence[Suspect]) -> Suspect:
     best = ordered[0]
     return best.model_copy(
         update={
-            "score": round(min(1.0, best.score + _AGREES * (len(ordered) - 1)), 3),
+            "score": round(min(1.0, best.score + _AGREES * (len(ordered) - 1)), 4),
             "reasons": tuple(dict.fromkeys(r for s in ordered for r in s.reasons)),
             "evidence_ids": tuple(dict.fromkeys(i for s in ordered for i in s.evidence_ids)),
         }
     )
 
 
-def _is_own(component: str, labels: Mapping[str, str], anchor: Anchor) -> bool:
-    """Whether something is part of what fails: by name, or by every scope label it carries."""
-    if anchor.service is not None and component == anchor.service:
-        return True
-    scope = anchor.grouping_key
-    both = [name for name in labels if name in scope]
-    return bool(both) and all(labels[name] == scope[name] for name in both)
+def _is_own(change: ChangeFacts, anchor: Anchor) -> bool:
+    """Whether a change is to what fails: by its component's name or by a label's value.
+
+    `checkout` and `checkout-api` are one: pipelines and metrics rarely agree on the whole name.
+    """
+    failing = {value for name, value in anchor.grouping_key.items() if name not in _WIDE}
+    failing |= {name for name in (anchor.service, anchor.host) if name}
+    named = {change.component, *change.labels.values()}
+    return bool(named & failing) or any(_begins(one, other) for one in failing for other in named)
+
+
+_WIDE = frozenset({"namespace", "cluster", "environment", "region"})
+"""Labels that many components share."""
+
+
+def _begins(one: str, other: str) -> bool:
+    short, long = sorted((one, other), key=len)
+    return bool(short) and long.startswith(f"{short}-")
