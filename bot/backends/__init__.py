@@ -1,0 +1,1 @@
+"""What the engine's ports are made of: time, bounded HTTP, breakers."""
