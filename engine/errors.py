@@ -20,6 +20,10 @@ class TransientError(EngineError):
     """The provider is busy or unreachable; later may work."""
 
 
+class TimedOutError(TransientError):
+    """The provider did not answer in the time it was given."""
+
+
 class OperatorActionRequiredError(EngineError):
     """Only a person can clear this: credit, quota or permission."""
 
