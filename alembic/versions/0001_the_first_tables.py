@@ -387,6 +387,7 @@ def upgrade() -> None:
     sa.PrimaryKeyConstraint('incident_id', 'fingerprint')
     )
     op.create_index('members_by_fingerprint', 'incident_members', ['client_id', 'fingerprint', 'state'], unique=False)
+    op.create_index('members_by_group', 'incident_members', ['client_id', 'group_id'], unique=False)
     op.create_table('buttons',
     sa.Column('token', sa.Text(), nullable=False),
     sa.Column('client_id', sa.Text(), nullable=False),
@@ -429,6 +430,7 @@ def downgrade() -> None:
     op.drop_table('messages')
     op.drop_index(op.f('ix_buttons_card_id'), table_name='buttons')
     op.drop_table('buttons')
+    op.drop_index('members_by_group', table_name='incident_members')
     op.drop_index('members_by_fingerprint', table_name='incident_members')
     op.drop_table('incident_members')
     op.drop_index('cards_due', table_name='cards', postgresql_where=sa.text('wanted > sent and dead_reason is null'))
