@@ -34,3 +34,7 @@ class UnknownModelError(EngineError):
 
 class UnusableReplyError(EngineError):
     """The reply was no message that can be used."""
+
+
+class RecallError(Exception):
+    """What was known of a family could not be read."""

@@ -292,9 +292,11 @@ class QuarantineRow(Base):
     __table_args__ = (
         Index(
             "one_quarantined",
+            "client_id",
             "source",
             "body_hash",
             unique=True,
+            postgresql_nulls_not_distinct=True,
             postgresql_where=text("replayed_at is null"),
         ),
     )

@@ -188,7 +188,7 @@ def upgrade() -> None:
     sa.Column('replayed_at', postgresql.TIMESTAMP(timezone=True), nullable=True),
     sa.PrimaryKeyConstraint('id')
     )
-    op.create_index('one_quarantined', 'quarantine', ['source', 'body_hash'], unique=True, postgresql_where=sa.text('replayed_at is null'))
+    op.create_index('one_quarantined', 'quarantine', ['client_id', 'source', 'body_hash'], unique=True, postgresql_nulls_not_distinct=True, postgresql_where=sa.text('replayed_at is null'))
     op.create_table('session_events',
     sa.Column('id', sa.BigInteger(), sa.Identity(always=True), nullable=False),
     sa.Column('client_id', sa.Text(), nullable=False),
@@ -455,7 +455,7 @@ def downgrade() -> None:
     op.drop_table('settings')
     op.drop_index(op.f('ix_session_events_triage_id'), table_name='session_events')
     op.drop_table('session_events')
-    op.drop_index('one_quarantined', table_name='quarantine', postgresql_where=sa.text('replayed_at is null'))
+    op.drop_index('one_quarantined', table_name='quarantine', postgresql_nulls_not_distinct=True, postgresql_where=sa.text('replayed_at is null'))
     op.drop_table('quarantine')
     op.drop_table('people')
     op.drop_index(op.f('ix_packs_incident_id'), table_name='packs')
