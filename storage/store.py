@@ -12,8 +12,14 @@ from sqlalchemy.ext.asyncio import AsyncEngine, AsyncSession, create_async_engin
 from engine.errors import StoreUnavailableError
 from storage.audit import AuditRows
 from storage.cards import CardRows
+from storage.changes import ChangeRows
+from storage.events import EventRows
+from storage.heartbeats import HeartbeatRows
+from storage.incidents import IncidentRows
 from storage.jobs import JobRows
 from storage.org import OrgRows
+from storage.quarantine import QuarantineRows
+from storage.sources import SourceRows
 
 
 class SqlTx:
@@ -24,8 +30,14 @@ class SqlTx:
         self.session = session
         self.audit = AuditRows(session, audit_key)
         self.cards = CardRows(session)
+        self.changes = ChangeRows(session)
+        self.events = EventRows(session)
+        self.heartbeats = HeartbeatRows(session)
+        self.incidents = IncidentRows(session)
         self.jobs = JobRows(session)
         self.org = OrgRows(session)
+        self.quarantine = QuarantineRows(session)
+        self.sources = SourceRows(session)
 
     async def now(self) -> datetime:
         """Database time."""
