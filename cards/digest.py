@@ -5,15 +5,15 @@ from datetime import datetime
 
 from cards import words
 from cards.actions import Action, button
-from cards.card import Button, Card, Line, Section, Tone
-from cards.figures import count, duration
+from cards.card import Button, Card, Line, Section, Text, Tone
+from cards.figures import TIMES, count, duration
 from cards.line import bold, code, moment, say, text
 from cards.render.limits import clean, cut
 from cards.sound import LOUDEST
 from engine.model.alert import Severity
 from engine.model.base import Frozen
 from engine.model.incident import AlertGroup, Incident, Member
-from engine.model.org import Room, RoomSound
+from engine.model.org import RoomSound
 from engine.model.run import CaseFile
 
 MOST_ROWS = 12
@@ -58,11 +58,8 @@ def rows_of(incident: Incident) -> tuple[Row, ...]:
     return tuple(_row(incident, group, members) for group, members in grouped if members)
 
 
-def first_contact(
-    case: CaseFile, now: datetime, *, room: Room | None = None, offered: Collection[Action]
-) -> Card:
+def first_contact(case: CaseFile, now: datetime, *, offered: Collection[Action]) -> Card:
     """What already fired when the source was first seen, in one incident's card."""
-    del room
     rows = rows_of(case.incident)
     return already_firing(rows, now, source=case.incident.lead.alert.source, offered=offered)
 
@@ -71,57 +68,55 @@ def already_firing(
     rows: Sequence[Row], now: datetime, *, source: str, offered: Collection[Action]
 ) -> Card:
     """What already fired when the source was first seen: nothing of it is investigated unasked."""
-    number = sum(row.alerts for row in rows)
-    lead = say(
-        bold(f"{count(number, 'alert')} already fired"), " when ", code(source), " was connected"
-    )
+    number = count(sum(row.alerts for row in rows), "alert")
+    lead = say(bold(f"{number} already fired"), " when ", code(source), " was connected.")
     tail = say("None is investigated by itself. Older than a day is often a broken rule.")
-    return _digest("FIRST CONTACT", lead, tail, rows, now, offered, "already firing, can wait")
+    gist = "already firing, no cause looked for, can wait"
+    return _digest("FIRST CONTACT", gist, text(lead, tail), rows, now, offered=offered)
 
 
 def storm(
-    rows: Sequence[Row],
-    now: datetime,
-    *,
-    room: Room | None = None,
-    offered: Collection[Action],
+    rows: Sequence[Row], now: datetime, *, sound: RoomSound, offered: Collection[Action]
 ) -> Card:
     """More new cards than a room can read: one list, edited in place."""
-    lead = say(
-        bold(f"{count(len(rows), 'incident')} in a short time"), ", one list instead of a card each"
-    )
-    made = _digest("STORM", lead, (), rows, now, offered, "no cause yet, unknown if it can wait")
-    lowest = LOUDEST[room.sound if room else RoomSound.CRITICAL]
+    number = count(len(rows), "incident")
+    lead = say(bold(f"{number} in a short time"), ": one list instead of a card each.")
+    gist = "no cause yet, unknown if it can wait"
+    made = _digest("STORM", gist, text(lead), rows, now, offered=offered)
+    lowest = LOUDEST[sound]
     worst = max((row.severity.rank for row in rows), default=0)
     return made.model_copy(update={"audible": lowest is not None and worst >= lowest})
 
 
 def _digest(
     name: str,
-    lead: Line,
-    tail: Line,
+    gist: str,
+    lead: Text,
     rows: Sequence[Row],
     now: datetime,
+    *,
     offered: Collection[Action],
-    gist: str,
 ) -> Card:
     ordered = sorted(rows, key=lambda row: (-row.severity.rank, row.since_at))
-    worst = ordered[0] if ordered else None
-    grave = (
-        f" · worst {words.SEVERITY[worst.severity]} {worst.place or worst.rule}" if worst else ""
-    )
-    number = f"{len(ordered):,} incidents" if len(ordered) != 1 else "1 incident"
+    number = count(len(ordered), "incident" if name == "STORM" else "rule")
     return Card(
         tone=Tone.NOTICE,
         heading=f"{name} · {number}",
-        lock_screen=cut(clean(f"{name} {number}{grave} · {gist}"), 110),
+        lock_screen=cut(clean(f"{name} · {number}{_worst(ordered)} · {gist}"), 110),
         sections=(
-            Section(name="lead", blocks=(text(lead, tail),), rank=10, keep=90),
+            Section(name="lead", blocks=(lead,), rank=10, keep=90),
             Section(name="rows", blocks=(text(*_lines(ordered, now)),), rank=20, keep=80),
         ),
         buttons=tuple(_buttons(ordered, offered)),
         facts={"state": name.lower().replace(" ", "_")},
     )
+
+
+def _worst(ordered: Sequence[Row]) -> str:
+    if not ordered:
+        return ""
+    place = cut(clean(ordered[0].place or ordered[0].rule), 30)
+    return f" · worst {words.SEVERITY[ordered[0].severity]} {place}"
 
 
 def _lines(rows: Sequence[Row], now: datetime) -> list[Line]:
@@ -137,7 +132,7 @@ def _line(row: Row, now: datetime) -> Line:
         if age_s > STALE_S
         else say("since ", moment(row.since_at, now))
     )
-    number = f" ×{row.alerts:,}" if row.alerts > 1 else ""
+    number = f" {TIMES}{row.alerts:,}" if row.alerts > 1 else ""
     place = say(" ", code(cut(clean(row.place), 40))) if row.place else ()
     name = cut(clean(row.rule), 60)
     return (

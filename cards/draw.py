@@ -33,7 +33,7 @@ def card(
     """Draw the one card of an incident; `offered` are the actions that have a desk."""
     state = choose(case)
     if state is State.FIRST_CONTACT and len(case.incident.groups) > 1:
-        return digest.first_contact(case, now, room=room, offered=offered)
+        return digest.first_contact(case, now, offered=offered)
     sections = [part.section(case, now) for part in LAYOUT[state]]
     return Card(
         tone=TONES.get(state, Tone.FIRING),

@@ -5,6 +5,8 @@ import math
 MINUTE_S, HOUR_S, DAY_S = 60, 3600, 86_400
 BYTES = ("B", "KiB", "MiB", "GiB", "TiB", "PiB")
 MOST = 1e15
+TIMES = "\u00d7"
+"""The sign of multiplication: 4 times."""
 
 
 def duration(seconds: float) -> str:

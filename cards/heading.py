@@ -32,6 +32,14 @@ SERVICE_LABELS = (
 )
 
 
+ENDS: Mapping[State, str] = {
+    State.RESOLVED: "RESOLVED",
+    State.CLOSED: "CLOSED, NO NEWS",
+    State.MERGED: "MERGED",
+}
+"""Stands where the severity stood once it is over."""
+
+
 def where(case: CaseFile) -> str:
     """What fails, in the shortest name a person uses for it."""
     if case.pack is not None and case.pack.anchor.service:
@@ -50,7 +58,8 @@ def rule(case: CaseFile) -> str:
 def heading(case: CaseFile) -> str:
     """Severity, alert, service."""
     names = (cut(clean(rule(case)), MOST_NAME), cut(clean(where(case)), MOST_NAME))
-    parts = (_drill(case), words.SEVERITY[case.incident.severity], *names)
+    first = ENDS.get(choose(case), words.SEVERITY[case.incident.severity])
+    parts = (_drill(case), first, *names)
     return cut(" · ".join(part for part in dict.fromkeys(parts) if part), MOST_HEADING)
 
 

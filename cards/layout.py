@@ -75,7 +75,7 @@ _CAUSE = (
 )
 _NO_CAUSE = (*_CAUSE, suspects.SECTION, changes.SECTION, runbook.SECTION)
 _ENDED = (*_ALWAYS, outcome.SECTION, cause.SECTION, trust.SECTION, evidence.SECTION)
-_QUIET = (*_ALWAYS, impact.SECTION, history.SECTION, changes.SECTION, runbook.SECTION)
+_QUIET = (*_ALWAYS, impact.SECTION, history.SECTION, runbook.SECTION)
 
 LAYOUT: Mapping[State, tuple[CardSection, ...]] = {
     State.FACTS: _FACTS,

@@ -160,7 +160,9 @@ CHECK_SOURCE: Mapping[CheckSource, str] = {
 FAILURE: Mapping[FailureClass, str] = {
     FailureClass.TERMINAL: "the model provider refused the request",
     FailureClass.TRANSIENT: "the model provider did not answer after every retry",
-    FailureClass.OPERATOR_ACTION_REQUIRED: "the model account needs a person: credit, quota or permission",
+    FailureClass.OPERATOR_ACTION_REQUIRED: (
+        "the model account needs a person: credit, quota or permission"
+    ),
     FailureClass.OPERATIONAL: "the model gateway is not working",
     FailureClass.BAD_MODEL_ALIAS_FALLBACK: "the configured model does not exist at the provider",
     FailureClass.POISON_PAYLOAD: "the job could not be read",
@@ -172,20 +174,24 @@ def impact_reason(impact: Impact) -> str:
     match impact.reason:
         case ImpactReason.USERS_HIT:
             return _users_hit(impact)
-        case ImpactReason.NO_TRAFFIC:
-            return "no traffic is served here now"
         case ImpactReason.NO_ERRORS:
             return f"no request fails{_of_traffic(impact)}"
-        case ImpactReason.TIME_LEFT:
-            return f"nothing is broken yet{_left(impact)}"
-        case ImpactReason.SOON:
-            return f"it breaks before the morning{_left(impact)}"
-        case ImpactReason.BUDGET_BURNS:
-            return "the error budget burns too fast"
-        case ImpactReason.SELF_CLEARED:
-            return "it cleared by itself"
-        case ImpactReason.NOT_MEASURED:
-            return "who is hit was not measured"
+        case ImpactReason.TIME_LEFT | ImpactReason.SOON:
+            return f"{IMPACT[impact.reason]}{_left(impact)}"
+        case _:
+            return IMPACT[impact.reason]
+
+
+IMPACT: Mapping[ImpactReason, str] = {
+    ImpactReason.USERS_HIT: "users are hit",
+    ImpactReason.NO_TRAFFIC: "no traffic is served here now",
+    ImpactReason.NO_ERRORS: "no request fails",
+    ImpactReason.TIME_LEFT: "nothing is broken yet",
+    ImpactReason.SOON: "it breaks before the morning",
+    ImpactReason.BUDGET_BURNS: "the error budget burns too fast",
+    ImpactReason.SELF_CLEARED: "it cleared by itself",
+    ImpactReason.NOT_MEASURED: "who is hit was not measured",
+}
 
 
 def _users_hit(impact: Impact) -> str:

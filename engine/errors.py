@@ -42,3 +42,7 @@ class UnusableReplyError(EngineError):
 
 class StoreUnavailableError(Exception):
     """The database cannot be reached or cannot take the change now."""
+
+
+class RecallError(Exception):
+    """What was known of a family could not be read."""

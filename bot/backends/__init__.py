@@ -1,1 +1,1 @@
-"""Adapters to what the engine needs: models, time, queues."""
+"""What the engine's ports are made of: models, time, bounded HTTP, breakers."""

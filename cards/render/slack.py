@@ -34,6 +34,8 @@ MOST_BUTTON = 30
 _USER = re.compile(r"[UW][A-Z0-9]{2,20}")
 _EMOJI = re.compile(r":(?=[a-z0-9_+'-]+:)", re.IGNORECASE)
 _MARK = re.compile(r"[*~]|(?<![^\W_])_|_(?![^\W_])")
+GRAVE = "\u02cb"
+"""Stands for a backtick, which Slack cannot escape."""
 BREAK = "\u200b"
 """Stands between a mark of the chat's own and its word."""
 
@@ -143,7 +145,7 @@ def _span(span: Span, allowed: Allowed) -> str:
         case Word(text=text, bold=bold):
             return _bold(text) if bold else _word(text)
         case Code(text=text):
-            return f"`{escape(text.replace('`', 'ˋ'))}`" if text else ""
+            return f"`{escape(text.replace('`', GRAVE))}`" if text else ""
         case Moment(at=at, date=date):
             form = "{date_short_pretty} {time}" if date else "{time}"
             return f"<!date^{int(at.timestamp())}^{form}|{unmarked.clock(at, date=date)}>"
@@ -157,7 +159,7 @@ def _link(label: str, url: str, allowed: Allowed) -> str:
     if allowed(url):
         return f"<{escape(url)}|{_word(label)}>"
     shown = cut(unmarked.line((Word(text=url),)), 200)
-    return f"{_word(label)} `{escape(shown.replace('`', 'ˋ'))}`"
+    return f"{_word(label)} `{escape(shown.replace('`', GRAVE))}`"
 
 
 def _bold(text: str) -> str:
@@ -172,7 +174,7 @@ def _bold(text: str) -> str:
 
 def _word(text: str) -> str:
     """Words with every mark of the chat's own taken apart from its word."""
-    text = _MARK.sub(lambda mark: f"{BREAK}{mark[0]}{BREAK}", text.replace("`", "ˋ"))
+    text = _MARK.sub(lambda mark: f"{BREAK}{mark[0]}{BREAK}", text.replace("`", GRAVE))
     return escape(_EMOJI.sub(f":{BREAK}", text))
 
 

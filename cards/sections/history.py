@@ -3,7 +3,7 @@
 from datetime import datetime
 
 from cards.card import Line
-from cards.figures import duration, ordinal
+from cards.figures import TIMES, duration, ordinal
 from cards.heading import cause_title, claim
 from cards.life import State, choose, names_no_cause
 from cards.line import bold, joined, moment, say, text
@@ -40,7 +40,7 @@ def _seen(case: CaseFile) -> Line:
     facts = _facts(case)
     span = duration(facts.window_s) if facts else "7 d"
     if times(case) > 1:
-        return say(f"seen {times(case):,}× in {span}")
+        return say(f"seen {times(case):,}{TIMES} in {span}")
     section = case.pack.section(SectionName.HISTORY) if case.pack else None
     read = section is not None and section.status in (SectionStatus.OK, SectionStatus.EMPTY)
     return say(f"first time in {span}") if read else ()

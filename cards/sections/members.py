@@ -4,7 +4,7 @@ from collections import Counter
 from datetime import datetime
 
 from cards.card import Line
-from cards.figures import count
+from cards.figures import TIMES, count
 from cards.line import code, say, text
 from cards.render.limits import clean, cut
 from cards.section import Body, CardSection
@@ -28,7 +28,10 @@ def _others(incident: Incident) -> Line:
     line = say("alerts: ")
     for index, (rule, number) in enumerate(rules.most_common(MOST)):
         named = code(cut(clean(rule), 60))
-        line = (*line, *say(", " if index else "", named, f" ×{number:,}" if number > 1 else ""))
+        line = (
+            *line,
+            *say(", " if index else "", named, f" {TIMES}{number:,}" if number > 1 else ""),
+        )
     hidden = len(rules) - MOST
     return (*line, *say(f" and {count(hidden, 'more rule')}")) if hidden > 0 else line
 

@@ -36,7 +36,8 @@ def _resolved(case: CaseFile, now: datetime) -> Line:
         return say(bold("The heartbeat is back"), f" after {lasted}")
     again = case.incident.recurrences
     often = f"; {count(again, 'earlier time')} in 7 days" if again else ""
-    return say(bold("Resolved"), f" after {lasted}, at ", moment(ended, now), often)
+    alone = "" if case.finding else ". It cleared by itself; no cause was found"
+    return say(bold("Resolved"), f" after {lasted}, at ", moment(ended, now), f"{often}{alone}")
 
 
 def _start(case: CaseFile) -> datetime:

@@ -20,16 +20,10 @@ def build(case: CaseFile, now: datetime) -> Body | None:
     said = marks(case)
     if not said:
         return None
-    lead = "Drill" if case.client.is_drill else "Rehearsal"
-    return Body(
-        blocks=(
-            text(
-                say(bold(lead), f" — {' and '.join(said)}, nothing real is broken")
-                if case.client.is_drill
-                else say(bold(lead), f" — {' and '.join(said)}: no cause below is real")
-            ),
-        )
-    )
+    drill = case.client.is_drill
+    end = "nothing real is broken" if drill else "no cause below is real"
+    line = say(bold("Drill" if drill else "Rehearsal"), f" — {' and '.join(said)}: {end}")
+    return Body(blocks=(text(line),))
 
 
 SECTION = CardSection(name="rehearsal", rank=5, keep=95, build=build, muted=True)

@@ -138,4 +138,4 @@ TELLERS: Mapping[State, Callable[[CaseFile, datetime], Body | None]] = {
     State.PREDICTIVE: _predictive,
 }
 
-SECTION = CardSection(name="status", rank=22, keep=88, build=build)
+SECTION = CardSection(name="status", rank=26, keep=88, build=build)

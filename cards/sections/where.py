@@ -4,6 +4,7 @@ from datetime import datetime, timedelta
 
 from cards.card import Line
 from cards.figures import count
+from cards.heading import where as place
 from cards.line import code, joined, moment, say, text
 from cards.section import Body, CardSection
 from engine.model.pack import Anchor, OnsetSource
@@ -34,8 +35,9 @@ def _scope(case: CaseFile) -> Line:
         anchor.grouping_key if anchor else case.incident.group_of(case.incident.lead).scope
     )
     environment = anchor.environment if anchor and anchor.environment else ""
-    known = [key for key in SHOWN_LABELS if scope.get(key) and scope[key] != environment]
-    rest = [key for key in scope if key not in known and scope[key] != environment]
+    said = ("", environment, place(case))
+    known = [key for key in SHOWN_LABELS if scope.get(key, "") not in said]
+    rest = [key for key in scope if key not in known and scope[key] not in said]
     named = [say(code(f"{key}={scope[key]}")) for key in (*known, *rest)[:MOST_LABELS]]
     return joined((say(code(environment)) if environment else (), *named))
 
