@@ -11,9 +11,18 @@ from sqlalchemy.ext.asyncio import AsyncEngine, AsyncSession, create_async_engin
 
 from engine.errors import StoreUnavailableError
 from storage.audit import AuditRows
+from storage.calls import CallRows
 from storage.cards import CardRows
+from storage.changes import ChangeRows
+from storage.events import EventRows
+from storage.findings import FindingRows
+from storage.heartbeats import HeartbeatRows
+from storage.incidents import IncidentRows
 from storage.jobs import JobRows
 from storage.org import OrgRows
+from storage.quarantine import QuarantineRows
+from storage.runs import RunRows
+from storage.sources import SourceRows
 
 
 class SqlTx:
@@ -23,9 +32,18 @@ class SqlTx:
         """Bind every repository to one session."""
         self.session = session
         self.audit = AuditRows(session, audit_key)
+        self.calls = CallRows(session)
         self.cards = CardRows(session)
+        self.changes = ChangeRows(session)
+        self.events = EventRows(session)
+        self.findings = FindingRows(session)
+        self.heartbeats = HeartbeatRows(session)
+        self.incidents = IncidentRows(session)
         self.jobs = JobRows(session)
         self.org = OrgRows(session)
+        self.quarantine = QuarantineRows(session)
+        self.runs = RunRows(session)
+        self.sources = SourceRows(session)
 
     async def now(self) -> datetime:
         """Database time."""

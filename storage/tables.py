@@ -237,7 +237,10 @@ class MemberRow(Base):
     last_seen_at: Mapped[datetime] = mapped_column(server_default=DB_NOW)
     reason: Mapped[str]
     shared: Mapped[dict[str, Any]] = mapped_column(server_default="{}")
-    __table_args__ = (Index("members_by_fingerprint", "client_id", "fingerprint", "state"),)
+    __table_args__ = (
+        Index("members_by_fingerprint", "client_id", "fingerprint", "state"),
+        Index("members_by_group", "client_id", "group_id"),
+    )
 
 
 class TransitionRow(Base):
@@ -289,9 +292,11 @@ class QuarantineRow(Base):
     __table_args__ = (
         Index(
             "one_quarantined",
+            "client_id",
             "source",
             "body_hash",
             unique=True,
+            postgresql_nulls_not_distinct=True,
             postgresql_where=text("replayed_at is null"),
         ),
     )

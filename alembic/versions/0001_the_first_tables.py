@@ -188,7 +188,7 @@ def upgrade() -> None:
     sa.Column('replayed_at', postgresql.TIMESTAMP(timezone=True), nullable=True),
     sa.PrimaryKeyConstraint('id')
     )
-    op.create_index('one_quarantined', 'quarantine', ['source', 'body_hash'], unique=True, postgresql_where=sa.text('replayed_at is null'))
+    op.create_index('one_quarantined', 'quarantine', ['client_id', 'source', 'body_hash'], unique=True, postgresql_nulls_not_distinct=True, postgresql_where=sa.text('replayed_at is null'))
     op.create_table('session_events',
     sa.Column('id', sa.BigInteger(), sa.Identity(always=True), nullable=False),
     sa.Column('client_id', sa.Text(), nullable=False),
@@ -387,6 +387,7 @@ def upgrade() -> None:
     sa.PrimaryKeyConstraint('incident_id', 'fingerprint')
     )
     op.create_index('members_by_fingerprint', 'incident_members', ['client_id', 'fingerprint', 'state'], unique=False)
+    op.create_index('members_by_group', 'incident_members', ['client_id', 'group_id'], unique=False)
     op.create_table('buttons',
     sa.Column('token', sa.Text(), nullable=False),
     sa.Column('client_id', sa.Text(), nullable=False),
@@ -429,6 +430,7 @@ def downgrade() -> None:
     op.drop_table('messages')
     op.drop_index(op.f('ix_buttons_card_id'), table_name='buttons')
     op.drop_table('buttons')
+    op.drop_index('members_by_group', table_name='incident_members')
     op.drop_index('members_by_fingerprint', table_name='incident_members')
     op.drop_table('incident_members')
     op.drop_index('cards_due', table_name='cards', postgresql_where=sa.text('wanted > sent and dead_reason is null'))
@@ -453,7 +455,7 @@ def downgrade() -> None:
     op.drop_table('settings')
     op.drop_index(op.f('ix_session_events_triage_id'), table_name='session_events')
     op.drop_table('session_events')
-    op.drop_index('one_quarantined', table_name='quarantine', postgresql_where=sa.text('replayed_at is null'))
+    op.drop_index('one_quarantined', table_name='quarantine', postgresql_nulls_not_distinct=True, postgresql_where=sa.text('replayed_at is null'))
     op.drop_table('quarantine')
     op.drop_table('people')
     op.drop_index(op.f('ix_packs_incident_id'), table_name='packs')
