@@ -5,7 +5,7 @@ import contextlib
 import logging
 import secrets
 import signal
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator, Coroutine, Iterator
 from contextlib import asynccontextmanager
 from pathlib import Path
 
@@ -27,6 +27,12 @@ log = logging.getLogger(__name__)
 DATABASE = "caveat"
 START_ASK_S = 3.0
 """Longest wait for backends at start; they may come later."""
+DRAIN_S = 25.0
+"""Longest wait for running jobs at the end; what is left is handed back to the queue."""
+
+
+class AddressInUseError(Exception):
+    """The web server could not listen."""
 
 
 class Server(uvicorn.Server):
@@ -108,59 +114,50 @@ class Running:
         return "stopping" if self.stop.is_set() else self._missing
 
     @asynccontextmanager
-    async def work(self, *, listen: bool = True) -> AsyncIterator[None]:
+    async def work(self, *, front: bool = True) -> AsyncIterator[None]:
         """Run every part; leaving it drains what runs and lets the rest go.
 
         Args:
-            listen: also run the web server, the pollers and the sweep; a mere worker does not.
+            front: also run the web server, the pollers and the sweep; a mere worker does not.
         """
-        house = self.house
         with contextlib.suppress(TimeoutError):
             async with asyncio.timeout(START_ASK_S):
-                await refresh_all(list(house.backends.values()))
-        tasks = [*self._core(), *(self._front() if listen else [])]
-        sweeps = scheduler([house.sweeper()] if listen else [])
+                await refresh_all(list(self.house.backends.values()))
+        drained = [asyncio.create_task(one) for one in self._drained()]
+        endless = [asyncio.create_task(one) for one in self._endless(front=front)]
+        sweeps = scheduler([self.house.sweeper()] if front else [])
         sweeps.start()
+        serving = await self._serving() if front else None
+        self._missing = None
         try:
-            if listen:
-                await self._listening()
-            self._missing = None
             yield
         finally:
             self.stop.set()
             sweeps.shutdown(wait=False)
-            await self._ended(tasks)
-            for backends in house.backends.values():
-                await backends.close()
+            await self._ended(drained, endless, serving)
 
-    def _core(self) -> list[asyncio.Task[None]]:
+    def _drained(self) -> list[Coroutine[None, None, None]]:
+        """Parts that end by themselves once they are told to stop."""
+        return [self.house.worker().run(self.stop), self.house.outbox.run(self.stop)]
+
+    def _endless(self, *, front: bool) -> list[Coroutine[None, None, None]]:
+        """Parts that go on until they are cancelled."""
         house = self.house
-        stopping = [house.worker().run(self.stop), house.outbox.run(self.stop)]
-        return [*(asyncio.create_task(one) for one in stopping), *self._helpers()]
+        metrics = [b.metrics for b in house.backends.values() if b.metrics is not None]
+        pollers = [poller.run() for poller in house.pollers()] if front else []
+        fresh = [one.keep_fresh(house.clock) for one in metrics]
+        return [house.queue.listen(), self._watch(), *fresh, *pollers]
 
-    def _helpers(self) -> list[asyncio.Task[None]]:
-        house = self.house
-        fresh = [
-            asyncio.create_task(b.metrics.keep_fresh(house.clock))
-            for b in house.backends.values()
-            if b.metrics is not None
-        ]
-        return [
-            asyncio.create_task(house.queue.listen()),
-            *fresh,
-            asyncio.create_task(self._watch()),
-        ]
-
-    def _front(self) -> list[asyncio.Task[None]]:
-        app = self.house.web(self.ready)
-        self._server = _server(app, self.house.settings.http.host, self.house.settings.http.port)
-        pollers = [asyncio.create_task(poller.run()) for poller in self.house.pollers()]
-        return [asyncio.create_task(self._server.serve()), *pollers]
-
-    async def _listening(self) -> None:
-        assert self._server is not None, "not started"
+    async def _serving(self) -> asyncio.Task[None]:
+        """Start the web server and wait until it listens."""
+        http = self.house.settings.http
+        self._server = _server(self.house.web(self.ready), http.host, http.port)
+        serving = asyncio.create_task(self._server.serve())
         while not self._server.started:
+            if serving.done():
+                raise AddressInUseError(f"{http.host}:{http.port}")
             await asyncio.sleep(0.01)
+        return serving
 
     async def _watch(self) -> None:
         """Keep readiness true to the database."""
@@ -173,20 +170,23 @@ class Running:
                 self._missing = "the database does not answer"
             await asyncio.sleep(1)
 
-    async def _ended(self, tasks: list[asyncio.Task[None]]) -> None:
-        """Stop taking alerts, let the worker and the outbox drain, end the rest."""
+    async def _ended(
+        self,
+        drained: list[asyncio.Task[None]],
+        endless: list[asyncio.Task[None]],
+        serving: asyncio.Task[None] | None,
+    ) -> None:
+        """Take no more alerts, let the worker and the outbox drain, then end the rest."""
         if self._server is not None:
             self._server.should_exit = True
-        drained, rest = tasks[:2], tasks[2:]
-        await asyncio.wait(drained, timeout=25)
-        for task in rest:
-            if task.get_coro() is None or not self._serves(task):
-                task.cancel()
-        await asyncio.gather(*tasks, return_exceptions=True)
-
-    def _serves(self, task: asyncio.Task[None]) -> bool:
-        coro = task.get_coro()
-        return getattr(coro, "__qualname__", "").endswith("Server.serve")
+        await asyncio.wait(drained, timeout=DRAIN_S)
+        for task in (*drained, *endless):
+            task.cancel()
+        await asyncio.gather(*drained, *endless, return_exceptions=True)
+        if serving is not None:
+            await asyncio.gather(serving, return_exceptions=True)
+        for backends in self.house.backends.values():
+            await backends.close()
 
 
 def _server(app: FastAPI, host: str, port: int) -> Server:
