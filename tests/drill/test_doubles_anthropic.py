@@ -26,7 +26,9 @@ from bot.drill.doubles.anthropic_replies import (
     text,
     thought,
 )
+from bot.drill.doubles.anthropic_request import complaint
 from bot.drill.doubles.faults import Hang, ReplyLost
+from bot.drill.doubles.prompt_cache import PromptCache
 from bot.drill.doubles.serve import serve
 
 START = datetime(2026, 11, 30, 19, 0, tzinfo=UTC)
@@ -218,12 +220,17 @@ WRONG = [
 
 
 @pytest.mark.parametrize(("given", "reason"), WRONG)
-async def test_a_wrong_request_is_refused_with_the_reason(given: Any, reason: str) -> None:
+def test_a_wrong_request_is_refused_with_the_reason(given: Any, reason: str) -> None:
+    body = {"model": MODEL, "max_tokens": 100, "messages": [ASK], **given}
+    assert reason in str(complaint(body))
+
+
+async def test_a_refusal_reaches_the_client_and_no_model() -> None:
     async with model() as (double, client, _):
         with pytest.raises(anthropic.BadRequestError) as caught:
-            await say(client, extra_body=given)
+            await say(client, extra_body={"seed": 7})
         assert caught.value.type == "invalid_request_error"
-        assert reason in str(caught.value.api_message)
+        assert caught.value.api_message == "seed: Extra inputs are not permitted"
         assert double.accepted == []
 
 
@@ -277,11 +284,13 @@ CHANGES: list[dict[str, Any]] = [
 
 
 @pytest.mark.parametrize("change", CHANGES)
-async def test_anything_that_differs_misses_the_cache(change: Any) -> None:
-    async with model() as (_, client, _wall):
-        await say(client, **cached("draft"))
-        assert spent(await say(client, **cached("draft", **change))) == (True, False)
-        assert spent(await say(client, **cached("draft"))) == (False, True)
+def test_anything_that_differs_misses_the_cache(change: Any) -> None:
+    cache = PromptCache(Wall())
+    ask = {"model": MODEL, **cached("draft")}
+    written = cache.charge(ask).written_5m
+    assert written > 2000
+    assert cache.charge(ask | change).read == 0
+    assert cache.charge(ask).read == written
 
 
 async def test_a_short_prefix_and_an_old_one_are_not_read() -> None:
@@ -311,23 +320,23 @@ async def test_a_longer_conversation_reads_what_was_written_and_writes_the_rest(
         assert (first.plain, second.plain) == (0, 0)
 
 
-@pytest.mark.parametrize("name", sorted(ERRORS))
-async def test_every_error_of_the_api_reaches_the_client_as_itself(name: str) -> None:
-    error = ERRORS[name]
-    async with model(in_order(error)) as (double, client, _):
-        with pytest.raises(anthropic.APIStatusError) as caught:
-            await say(client)
-        assert caught.value.status_code == error.status
-        assert (caught.value.type, caught.value.error_code) == (error.type, error.error_code)
-        assert double.accepted[0].charge is None
+async def test_every_error_of_the_api_reaches_the_client_as_itself() -> None:
+    async with model(in_order(*ERRORS.values())) as (double, client, _):
+        for error in ERRORS.values():
+            with pytest.raises(anthropic.APIStatusError) as caught:
+                await say(client)
+            assert caught.value.status_code == error.status
+            assert (caught.value.type, caught.value.error_code) == (error.type, error.error_code)
+        assert [asked.charge for asked in double.accepted] == [None] * len(ERRORS)
 
 
-@pytest.mark.parametrize("name", sorted(set(GATEWAY) - {"sign_in_page"}))
-async def test_what_gateways_answer_reaches_the_client(name: str) -> None:
-    async with model(in_order(GATEWAY[name])) as (_, client, _wall):
-        with pytest.raises(anthropic.APIStatusError) as caught:
-            await say(client)
-        assert caught.value.status_code == GATEWAY[name].status
+async def test_what_gateways_answer_reaches_the_client() -> None:
+    answers = [answer for answer in GATEWAY.values() if answer.status != 200]
+    async with model(in_order(*answers)) as (_, client, _wall):
+        for answer in answers:
+            with pytest.raises(anthropic.APIStatusError) as caught:
+                await say(client)
+            assert caught.value.status_code == answer.status
 
 
 async def test_a_page_with_200_is_no_message() -> None:
@@ -371,21 +380,22 @@ async def test_an_error_inside_a_stream_is_raised() -> None:
         assert caught.value.type == "overloaded_error"
 
 
-@pytest.mark.parametrize(
-    ("content", "stop"),
-    [
-        ((), "refusal"),
-        ((), "end_turn"),
-        ((said("x"),), "tool_use"),
-        ((said('{"a'),), "max_tokens"),
-        ((said("x"),), "pause_turn"),
-        ((said("x"),), "model_context_window_exceeded"),
-        ((said("x"),), None),
-    ],
-)
-async def test_any_ending_can_be_told(content: Any, stop: Any) -> None:
-    async with model(in_order(Message(content, stop))) as (_, client, _wall):
-        assert (await say(client)).stop_reason == stop
+ENDINGS: list[tuple[tuple[dict[str, Any], ...], str | None]] = [
+    ((), "refusal"),
+    ((), "end_turn"),
+    ((said("x"),), "tool_use"),
+    ((said('{"a'),), "max_tokens"),
+    ((said("x"),), "pause_turn"),
+    ((said("x"),), "model_context_window_exceeded"),
+    ((said("x"),), None),
+]
+
+
+async def test_any_ending_can_be_told() -> None:
+    replies = [Message(content, stop) for content, stop in ENDINGS]
+    async with model(in_order(*replies)) as (_, client, _wall):
+        told = [(await say(client)).stop_reason for _ in replies]
+    assert told == [stop for _, stop in ENDINGS]
 
 
 async def test_keys_models_counts_and_long_prompts() -> None:

@@ -13,6 +13,7 @@ from slack_sdk.web.async_client import AsyncWebClient
 from bot.drill.doubles.faults import Hang, ReplyLost, Slow, answer, bad_gateway
 from bot.drill.doubles.serve import serve
 from bot.drill.doubles.slack import SlackDouble, rate_limited, refused
+from bot.drill.doubles.slack_blocks import complaints
 
 START = datetime(2026, 11, 30, 19, 0, tzinfo=UTC)
 
@@ -211,11 +212,19 @@ WRONG_BLOCKS = [
 
 
 @pytest.mark.parametrize(("blocks", "complaint"), WRONG_BLOCKS)
-async def test_invalid_blocks_are_refused_with_a_pointer(blocks: Any, complaint: str) -> None:
+def test_a_fault_of_a_block_is_named_with_its_pointer(blocks: Any, complaint: str) -> None:
+    assert complaint in complaints(blocks)
+
+
+async def test_invalid_blocks_are_refused_with_every_complaint() -> None:
     async with workspace() as (slack, client, _):
+        blocks = [section(""), {"type": "chart"}]
         said = await refusal(client.chat_postMessage(channel="C1", text="t", blocks=blocks))
         assert said["error"] == "invalid_blocks"
-        assert f"[ERROR] {complaint}" in said["response_metadata"]["messages"]
+        assert said["response_metadata"]["messages"] == [
+            "[ERROR] must be more than 0 characters [json-pointer:/blocks/0/text/text]",
+            "[ERROR] unsupported type: chart [json-pointer:/blocks/1/type]",
+        ]
         assert slack.cards("C1") == []
 
 
