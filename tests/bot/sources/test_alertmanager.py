@@ -217,7 +217,7 @@ json_values = st.recursive(
 fields = st.sampled_from(["status", "labels", "annotations", "startsAt", "endsAt", "fingerprint"])
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=100, deadline=None)
 @given(
     rows=st.lists(st.dictionaries(fields, json_values) | json_values, max_size=4), more=json_values
 )
