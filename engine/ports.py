@@ -7,7 +7,9 @@ from enum import StrEnum
 from typing import Protocol
 
 from engine.model.alert import Alert, Severity
+from engine.model.base import Frozen
 from engine.model.change import Change
+from engine.model.event import EventFacts, SessionEvent
 from engine.model.evidence import Gap, Outcome, Question
 from engine.model.finding import Finding
 from engine.model.incident import Incident, IncidentState
@@ -136,6 +138,9 @@ class Findings(Protocol):
     async def keep_pack(self, pack: Pack) -> None:
         """Keep a frozen pack, byte for byte."""
 
+    async def show_facts(self, pack: Pack, *, complete: bool) -> None:
+        """Keep the pack as far as it has come, for the facts card."""
+
     async def keep(self, finding: Finding) -> None:
         """Keep a finding."""
 
@@ -185,8 +190,20 @@ class Changes(Protocol):
 class Cards(Protocol):
     """Cards wished for; the outbox draws and sends them after the transaction."""
 
-    async def wish(self, incident: Incident, reason: str) -> None:
-        """Ask for the incident's card in every room it belongs in to be drawn again."""
+    async def wish(self, incident: Incident, reason: str, *, due_s: float = 0) -> None:
+        """Ask for the incident's card in every room it belongs in to be drawn (again).
+
+        Rooms are chosen at the first wish: per platform the first whose `match` fits the lead.
+        A wish for a card that is waiting already makes it due at the earlier of the two times.
+        """
+
+    async def wish_digest(self, client_id: str, kind: str, subject_id: str) -> None:
+        """Ask for a digest card (`first_contact`, `storm`) in the client's fallback rooms."""
+
+    async def wish_message(
+        self, incident: Incident, kind: str, dedup_key: str, *, audible: bool
+    ) -> None:
+        """Ask for a message beside each of the incident's cards: posted once, then edited."""
 
 
 class Queue(StrEnum):
@@ -196,13 +213,72 @@ class Queue(StrEnum):
     TRIAGE = "triage"
 
 
+class DeadReason(StrEnum):
+    """Why something was given up."""
+
+    TERMINAL = "terminal"
+    TRANSIENT_EXHAUSTED = "transient_exhausted"
+    OPERATOR_ACTION_REQUIRED = "operator_action_required"
+    CRASH_LOOP = "crash_loop"
+    DELIVERY_FAILED = "delivery_failed"
+
+
+class Delivery(Frozen):
+    """A job in the hands of one worker."""
+
+    job_id: str
+    queue: Queue
+    key: str
+    ids: Mapping[str, str]
+    client_id: str
+    number: int
+    """Deliveries so far, this one included."""
+    fence: int
+    """Number of the claim; a verb with an older one is refused."""
+
+
+class JobQueue(Protocol):
+    """Four verbs over claimed jobs. Each is False when the lease was lost to another worker."""
+
+    async def claim(self, queues: Sequence[Queue], limit: int) -> Sequence[Delivery]:
+        """Take due jobs, worst severity first; counts the claim before any work is done."""
+
+    async def ack(self, delivery: Delivery) -> bool:
+        """Done."""
+
+    async def nak(self, delivery: Delivery, delay_s: float, error: str) -> bool:
+        """Give it back, due again after `delay_s`."""
+
+    async def term(self, delivery: Delivery, reason: DeadReason, error: str) -> bool:
+        """Give it up, with a dead-letter row."""
+
+    async def in_progress(self, delivery: Delivery) -> bool:
+        """Renew the lease."""
+
+    async def wait(self, timeout_s: float) -> None:
+        """Return when a job may be due, at the latest after `timeout_s`."""
+
+
 class Jobs(Protocol):
     """Jobs that commit with the change that caused them."""
 
     async def enqueue(
-        self, queue: Queue, ids: Mapping[str, str], *, key: str, delay_s: float = 0
+        self,
+        queue: Queue,
+        ids: Mapping[str, str],
+        *,
+        key: str,
+        client_id: str,
+        rank: int = 0,
+        delay_s: float = 0,
     ) -> None:
-        """Add a job, or make the one with this key due again."""
+        """Add a job, or make the one with this key due at the earlier of the two times.
+
+        While that job runs, one more delivery is owed. `rank`: severity rank, worst first.
+        """
+
+    async def finish(self, delivery: Delivery) -> bool:
+        """Acknowledge inside this transaction, with what the job produced; False: lease lost."""
 
 
 class Org(Protocol):
@@ -253,3 +329,6 @@ class Store(Protocol):
 
 Progress = Callable[[str], Awaitable[None]]
 """Told one finished fact at a time while a triage runs."""
+
+Events = Callable[[SessionEvent, EventFacts], Awaitable[None]]
+"""Told every step of a session as it happens; a listener that fails must not stop the triage."""
