@@ -1,0 +1,1 @@
+"""What senders say, as alerts and changes: pure parsers, one a file."""
