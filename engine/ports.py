@@ -9,6 +9,7 @@ from typing import Protocol
 from engine.model.alert import Alert, Severity
 from engine.model.base import Frozen
 from engine.model.change import Change
+from engine.model.event import EventFacts, SessionEvent
 from engine.model.evidence import Gap, Outcome, Question
 from engine.model.finding import Finding
 from engine.model.incident import Incident, IncidentState
@@ -328,3 +329,6 @@ class Store(Protocol):
 
 Progress = Callable[[str], Awaitable[None]]
 """Told one finished fact at a time while a triage runs."""
+
+Events = Callable[[SessionEvent, EventFacts], Awaitable[None]]
+"""Told every step of a session as it happens; a listener that fails must not stop the triage."""

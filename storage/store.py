@@ -5,17 +5,23 @@ from contextlib import asynccontextmanager
 from datetime import datetime
 
 from sqlalchemy import func, select
+from sqlalchemy.exc import InterfaceError, OperationalError
+from sqlalchemy.exc import TimeoutError as PoolTimeoutError
 from sqlalchemy.ext.asyncio import AsyncEngine, AsyncSession, create_async_engine
 
+from engine.errors import StoreUnavailableError
 from storage.audit import AuditRows
+from storage.calls import CallRows
 from storage.cards import CardRows
 from storage.changes import ChangeRows
 from storage.events import EventRows
+from storage.findings import FindingRows
 from storage.heartbeats import HeartbeatRows
 from storage.incidents import IncidentRows
 from storage.jobs import JobRows
 from storage.org import OrgRows
 from storage.quarantine import QuarantineRows
+from storage.runs import RunRows
 from storage.sources import SourceRows
 
 
@@ -26,14 +32,17 @@ class SqlTx:
         """Bind every repository to one session."""
         self.session = session
         self.audit = AuditRows(session, audit_key)
+        self.calls = CallRows(session)
         self.cards = CardRows(session)
         self.changes = ChangeRows(session)
         self.events = EventRows(session)
+        self.findings = FindingRows(session)
         self.heartbeats = HeartbeatRows(session)
         self.incidents = IncidentRows(session)
         self.jobs = JobRows(session)
         self.org = OrgRows(session)
         self.quarantine = QuarantineRows(session)
+        self.runs = RunRows(session)
         self.sources = SourceRows(session)
 
     async def now(self) -> datetime:
@@ -52,9 +61,19 @@ class SqlStore:
 
     @asynccontextmanager
     async def begin(self) -> AsyncIterator[SqlTx]:
-        """Open a transaction: committed on leaving, rolled back on an error."""
-        async with AsyncSession(self.engine, expire_on_commit=False) as session, session.begin():
-            yield SqlTx(session, self._audit_key)
+        """Open a transaction: committed on leaving, rolled back on an error.
+
+        Raises:
+            StoreUnavailableError: the database went away, is full or did not take the commit.
+        """
+        try:
+            async with (
+                AsyncSession(self.engine, expire_on_commit=False) as session,
+                session.begin(),
+            ):
+                yield SqlTx(session, self._audit_key)
+        except (OperationalError, InterfaceError, PoolTimeoutError) as error:
+            raise StoreUnavailableError(type(error.__cause__ or error).__name__) from error
 
     async def close(self) -> None:
         """Let every connection go."""

@@ -77,6 +77,22 @@ class AlertFacts(Frozen):
     description: str = ""
 
 
+class Signal(StrEnum):
+    """What a metric tells of its component."""
+
+    SATURATION = "saturation"
+    """How much of a ceiling is used; the ceiling is the digest's `limit`."""
+    ERRORS = "errors"
+    LATENCY = "latency"
+    TRAFFIC = "traffic"
+    RESTARTS = "restarts"
+    MEMORY = "memory"
+    CPU = "cpu"
+    QUEUE = "queue"
+    UP = "up"
+    OTHER = "other"
+
+
 class MetricDigest(Frozen):
     """A series in a few numbers, against what it was before onset."""
 
@@ -98,6 +114,13 @@ class MetricDigest(Frozen):
     changed_at: AwareDatetime | None = None
     """Change point of this series, where one stands out."""
     unit: str = ""
+    signal: Signal = Signal.OTHER
+    limit: float | None = None
+    """The ceiling this series runs against, where one was found."""
+    peers: float | None = None
+    """Median of the newest value over peers of the same kind; None without peers."""
+    peer: bool = False
+    """This is one of the peers, not what fails."""
     own_expression: bool = False
     """This is the alert's own expression: it restates the symptom and explains nothing."""
 

@@ -22,7 +22,7 @@ log = logging.getLogger(__name__)
 
 RECORD = "postgres.json"
 SHELTER = Path("/var/lib/caveat")
-"""Where root keeps the files of a state folder that the unprivileged user cannot reach."""
+"""Where root keeps the files of a state folder that the unprivileged user cannot work in."""
 MAX_SOCKET_BYTES = 103
 """The longest socket path every system takes: macOS has 104 with the closing zero, Linux 108."""
 
@@ -77,9 +77,11 @@ def settle(root: Path, run_as: str, shelter: Path) -> tuple[Place, Account]:
     if not home.is_dir():
         raise LostFilesError(record=root / RECORD, home=home)
     account = account_for(home / "data", run_as)
-    if not account.reaches(home):
-        if before or (home / "data").exists():
-            raise ClosedFolderError(uid=account.uid, folder=home)
+    settled = before is not None or (home / "data").exists()
+    reached = account.reaches(home)
+    if settled and not reached:
+        raise ClosedFolderError(uid=account.uid, folder=home)
+    if not settled and not (reached and (_plain(home) or not account.drops)):
         home = _sheltered_home(root, shelter, account)
     sockets = _socket_folder(home, before, account)
     place = Place(root=root, home=home, sockets=sockets)
@@ -101,7 +103,7 @@ def _sheltered_home(root: Path, shelter: Path, account: Account) -> Path:
     if not account.reaches(home):
         home.rmdir()
         raise ClosedFolderError(uid=account.uid, folder=home)
-    log.info("%s is closed to the user PostgreSQL runs as: its files are in %s", root, home)
+    log.info("the user PostgreSQL runs as cannot work in %s: its files are in %s", root, home)
     return home
 
 
@@ -118,6 +120,11 @@ def _socket_folder(home: Path, before: Place | None, account: Account) -> Path:
             account.own(folder)
             return folder
     raise ClosedFolderError(uid=account.uid, folder=temporary[-1])
+
+
+def _plain(home: Path) -> bool:
+    """Whether initdb could run from a copy of the programs in it: it passes its path to a shell."""
+    return not set('"$`\\\n') & set(str(home))
 
 
 def fits_a_socket(folder: Path) -> bool:

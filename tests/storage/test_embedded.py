@@ -3,18 +3,14 @@
 import asyncio
 import contextlib
 import fcntl
-import json
 import os
 import pwd
 import shutil
 import signal
 import subprocess
-import sys
-import tempfile
 import threading
 import time
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from pathlib import Path
 
 import psycopg
@@ -25,40 +21,37 @@ from sqlalchemy.ext.asyncio import create_async_engine
 from storage.embedded import EmbeddedPostgres, pause_before
 from storage.postgres import errors
 from storage.postgres.account import Account
+from storage.postgres.cluster import POLL_S
+from storage.postgres.place import recorded_place, settle
 from storage.postgres.programs import find_programs, vector_supported
-from tests.database import FreshDatabase
+from tests.database import FreshDatabase, open_folder
+from tests.storage.postgres_app import SYSTEM_PYTHON, WAIT_S, App, launch
 
 REPO = Path(__file__).parents[2]
 AS_ROOT = pytest.mark.skipif(os.geteuid() != 0, reason="only root drops to another user")
-WAIT_S = 20.0
 
 
 @pytest.fixture
 def folder() -> Iterator[Path]:
-    """A short folder that every user can enter, unlike pytest's own."""
-    made = Path(tempfile.mkdtemp(prefix="pg-"))
-    made.chmod(0o711)
+    made = open_folder()
     yield made
     shutil.rmtree(made)
 
 
 @pytest.fixture(scope="module")
-def prepared() -> Iterator[Path]:
-    """A state folder whose server ran once, holds one row and was stopped; never started itself."""
-    made = Path(tempfile.mkdtemp(prefix="pg-"))
-    made.chmod(0o711)
-    root = made / "state"
-    with running(root) as server:
-        execute(server.dsn(), "create table kept (n int)")
-        execute(server.dsn(), "insert into kept values (42)")
-    yield root
+def root() -> Iterator[Path]:
+    """A state folder with one row, stopped; tests start it in turn and leave it whole."""
+    made = open_folder()
+    with running(made / "state") as server:
+        execute(server.dsn(), "create table kept as select 42 as n")
+    yield made / "state"
     shutil.rmtree(made)
 
 
 @pytest.fixture
-def root(prepared: Path, folder: Path) -> Path:
-    """A copy of the prepared state folder: starts warm."""
-    return copied(prepared, folder / "state")
+def own(root: Path, folder: Path) -> Path:
+    """A copy of that folder, for a test that damages it."""
+    return copied(root, folder / "state")
 
 
 def copied(source: Path, target: Path) -> Path:
@@ -108,81 +101,59 @@ def eventually(holds: Callable[[], bool]) -> bool:
 
 
 def gone(pid: int) -> bool:
-    return not Path(f"/proc/{pid}").exists()
-
-
-@dataclass
-class App:
-    """A process of the product, and what it said last about its server."""
-
-    process: subprocess.Popen[str]
-    owner: bool = False
-    pid: int | None = None
-    dsn: str = ""
-
-    def listen(self) -> "App":
-        assert self.process.stdout is not None
-        said = json.loads(self.process.stdout.readline())
-        self.owner, self.pid, self.dsn = said["owner"], said["pid"], said["dsn"]
-        return self
+    try:
+        return not Path(f"/proc/{pid}/cmdline").read_bytes()  # empty: dead, and not yet buried
+    except FileNotFoundError:
+        return True
 
 
 @pytest.fixture
-def launch() -> Iterator[Callable[..., App]]:
-    """Starts applications on a state folder, and ends by pid what the test left."""
-    apps: list[App] = []
+def apps() -> Iterator[Callable[..., App]]:
+    """Starts applications on a state folder, and ends what the test left of them."""
+    started: list[App] = []
 
-    def start(root: Path, *user: str) -> App:
-        command = [sys.executable, str(REPO / "tests/storage/postgres_app.py"), str(root), *user]
-        env = {"PYTHONPATH": str(REPO)}
-        process = subprocess.Popen(command, env=env, stdout=subprocess.PIPE, text=True)
-        apps.append(App(process))
-        return apps[-1]
+    def start(*how: object) -> App:
+        started.append(launch(*how))  # type: ignore[arg-type]
+        return started[-1]
 
     yield start
-    for app in apps:
-        if app.process.poll() is None:
-            app.process.terminate()
-        app.process.wait(WAIT_S)
-        app.process.stdout.close()  # type: ignore[union-attr]
-    for app in apps:
-        assert app.pid is None or eventually(lambda pid=app.pid: gone(pid))
+    for app in started:
+        app.end()
+    assert eventually(lambda: all(gone(app.pid) for app in started if app.pid))
 
 
 # --- a start, and another one ---
 
 
-def test_a_path_with_spaces_quotes_and_accents_starts_cold_and_then_warm(folder: Path) -> None:
-    root = folder / 'état d\'"astreinte" 1'
+async def test_an_odd_path_starts_cold_over_a_half_made_try_and_then_warm(folder: Path) -> None:
+    root = folder / 'état d\'"astreinte" 1+1'
+    half_made = root / "data.draft"
+    half_made.mkdir(parents=True)
+    (half_made / "PG_VERSION").write_text("18\n")
     with running(root) as server:
         assert server.owner
         execute(server.dsn(), "create table t as select 7 as n")
     with running(root) as server:
-        assert value(server.dsn(), "select n from t") == 7
-
-
-async def test_sqlalchemy_reads_the_url(prepared: Path, folder: Path) -> None:
-    with running(copied(prepared, folder / "a b+c")) as server:
         engine = create_async_engine(server.url())
         async with engine.connect() as connection:
-            assert (await connection.execute(text("select n from kept"))).scalar() == 42
+            assert (await connection.execute(text("select n from t"))).scalar() == 7
         await engine.dispose()
 
 
 def test_a_path_too_long_for_a_socket_keeps_it_in_a_short_private_folder(
-    prepared: Path, folder: Path
+    root: Path, folder: Path
 ) -> None:
     deep = folder / ("d" * 60) / ("e" * 60)
     deep.mkdir(parents=True)
-    root = copied(prepared, deep / "state")
-    with running(root) as server:
+    long = copied(root, deep / "state")
+    with running(long) as server:
         sockets = Path(psycopg.conninfo.conninfo_to_dict(server.dsn())["host"])
         assert kept(server.dsn()) == 42
         assert len(str(sockets)) < 90
         assert sockets.stat().st_mode & 0o777 == 0o700
     shutil.rmtree(sockets)
     sockets.mkdir(mode=0o755)  # what somebody else may have put there
-    with pytest.raises(errors.SquattedSocketError, match=str(sockets)), running(root):
+    with pytest.raises(errors.SquattedSocketError, match=str(sockets)), running(long):
         pass
     sockets.rmdir()
 
@@ -218,43 +189,35 @@ def test_a_thread_that_may_end_cannot_start_it(root: Path) -> None:
     assert len(caught) == 1
 
 
-def test_a_server_that_cannot_start_says_what_its_log_says(root: Path) -> None:
-    with (root / "data/postgresql.conf").open("a") as settings:
+def test_a_server_that_cannot_start_says_what_its_log_says(own: Path) -> None:
+    with (own / "data/postgresql.conf").open("a") as settings:
         settings.write("no_such_setting = 1\n")
-    with pytest.raises(errors.DidNotStartError, match="no_such_setting"), running(root):
+    with pytest.raises(errors.DidNotStartError, match="no_such_setting"), running(own):
         pass
 
 
-def test_files_of_another_major_version_are_not_touched(root: Path) -> None:
-    (root / "data/PG_VERSION").write_text("15\n")
-    with pytest.raises(errors.WrongVersionError, match="PostgreSQL 15"), running(root):
+def test_files_of_another_major_version_are_not_touched(own: Path) -> None:
+    (own / "data/PG_VERSION").write_text("15\n")
+    with pytest.raises(errors.WrongVersionError, match="PostgreSQL 15"), running(own):
         pass
-
-
-def test_half_made_files_are_made_again(folder: Path) -> None:
-    draft = folder / "state/data.draft"
-    draft.mkdir(parents=True)
-    (draft / "PG_VERSION").write_text("18\n")
-    with running(folder / "state") as server:
-        assert value(server.dsn(), "select 1") == 1
 
 
 # --- several processes ---
 
 
 def test_of_four_processes_started_at_once_one_owns_and_three_attach(
-    root: Path, launch: Callable[..., App]
+    root: Path, apps: Callable[..., App]
 ) -> None:
-    apps = [launch(root) for _ in range(4)]
-    assert sorted(app.listen().owner for app in apps) == [False, False, False, True]
-    assert [kept(app.dsn) for app in apps] == [42] * 4
+    started = [apps(root) for _ in range(4)]
+    assert sorted(app.listen().owner for app in started) == [False, False, False, True]
+    assert [kept(app.dsn) for app in started] == [42] * 4
 
 
 def test_an_attached_process_takes_over_when_the_owner_is_killed(
-    root: Path, launch: Callable[..., App]
+    root: Path, apps: Callable[..., App]
 ) -> None:
-    first = launch(root).listen()
-    second = launch(root).listen()
+    first = apps(root).listen()
+    second = apps(root).listen()
     assert (first.owner, second.owner) == (True, False)
     known = second.dsn
     first.process.kill()
@@ -282,37 +245,59 @@ def test_an_owner_that_never_gets_ready_is_not_waited_for_for_ever(folder: Path)
 # --- deaths ---
 
 
-def test_a_killed_application_leaves_no_server(root: Path, launch: Callable[..., App]) -> None:
-    app = launch(root).listen()
-    assert app.pid is not None
+def test_a_killed_application_leaves_no_server(root: Path, apps: Callable[..., App]) -> None:
+    app = apps(root).listen()
     assert not gone(app.pid)
     app.process.kill()
-    assert eventually(lambda: gone(app.pid or 0))
+    assert eventually(lambda: gone(app.pid))
 
 
 def test_a_terminated_application_stops_its_server_first(
-    root: Path, launch: Callable[..., App]
+    root: Path, apps: Callable[..., App]
 ) -> None:
-    app = launch(root).listen()
+    app = apps(root).listen()
     app.process.terminate()
-    assert app.process.wait(WAIT_S) == 0
-    assert gone(app.pid or 0)
+    app.process.join(WAIT_S)
+    assert app.process.exitcode == 0
+    assert gone(app.pid)
 
 
 async def test_a_killed_server_is_restarted_with_every_committed_row(root: Path) -> None:
     with running(root) as server:
         watching = asyncio.create_task(server.supervise())
-        for _ in range(2):
-            execute(server.dsn(), "insert into kept values (1)")
+        execute(server.dsn(), "create table written (n int)")
+        for n in range(2):
+            execute(server.dsn(), f"insert into written values ({n})")
             killed = server.pid
             assert killed is not None
             os.kill(killed, signal.SIGKILL)
             async with asyncio.timeout(WAIT_S):
                 while server.pid == killed or not answers(server.dsn()):  # noqa: ASYNC110
                     await asyncio.sleep(0.02)
-        assert value(server.dsn(), "select count(*) from kept") == 3
+        assert value(server.dsn(), "select count(*) from written") == 2
         server.stop()
         await watching
+
+
+async def test_a_stop_in_the_middle_of_a_restart_leaves_no_server(root: Path) -> None:
+    with running(root) as server:
+        os.kill(server.pid or 0, signal.SIGKILL)
+
+        async def stop_midway(pause_s: float) -> None:
+            if pause_s == POLL_S:
+                server.stop()
+            await asyncio.sleep(pause_s)
+
+        async with asyncio.timeout(WAIT_S):
+            await server.supervise(stop_midway)
+        assert (server.owner, server.pid) == (False, None)
+        with running(root) as again:
+            assert again.owner
+
+
+def test_a_ctrl_c_reaches_the_application_alone(root: Path) -> None:
+    with running(root) as server:
+        assert os.getsid(server.pid or 0) == server.pid
 
 
 def test_the_pauses_between_restarts_grow_to_half_a_minute() -> None:
@@ -321,15 +306,15 @@ def test_the_pauses_between_restarts_grow_to_half_a_minute() -> None:
 
 
 def test_after_everything_was_killed_it_starts_with_its_rows(
-    root: Path, launch: Callable[..., App]
+    root: Path, apps: Callable[..., App]
 ) -> None:
-    app = launch(root).listen()
-    execute(app.dsn, "insert into kept values (43)")
-    os.kill(app.pid or 0, signal.SIGKILL)
+    app = apps(root).listen()
+    execute(app.dsn, "create table last_words as select 43 as n")
+    os.kill(app.pid, signal.SIGKILL)
     app.process.kill()
-    app.process.wait()
+    app.process.join()
     with running(root) as server:
-        assert value(server.dsn(), "select sum(n) from kept") == 85
+        assert value(server.dsn(), "select n from last_words") == 43
 
 
 def test_a_pid_that_now_belongs_to_a_stranger_does_not_keep_it_from_starting(root: Path) -> None:
@@ -365,7 +350,7 @@ def test_a_server_that_outlived_its_owner_is_ended_and_replaced(root: Path) -> N
 @AS_ROOT
 def test_root_keeps_the_files_of_a_closed_state_folder_in_a_shelter(folder: Path) -> None:
     shelter = folder / "shelter"
-    closed = folder / "closed"
+    closed = folder / 'closed "1"'
     closed.mkdir(mode=0o700)
     with running(closed / "state", shelter=shelter) as server:
         execute(server.dsn(), "create table t as select 7 as n")
@@ -385,16 +370,25 @@ def test_root_keeps_the_files_of_a_closed_state_folder_in_a_shelter(folder: Path
 
 
 @AS_ROOT
+def test_root_shelters_a_path_that_a_copy_of_the_programs_could_not_run_in(folder: Path) -> None:
+    odd = folder / 'an "open" folder'
+    odd.mkdir()
+    place, _ = settle(odd, "nobody", folder / "shelter")
+    assert place.home.parent == folder / "shelter"
+    assert recorded_place(odd) == place
+
+
+@AS_ROOT
 def test_root_says_so_when_existing_files_are_behind_a_closed_folder(
-    root: Path, folder: Path
+    own: Path, folder: Path
 ) -> None:
     folder.chmod(0o700)
-    with pytest.raises(errors.ClosedFolderError, match=str(root)), running(root):
+    with pytest.raises(errors.ClosedFolderError, match=str(own)), running(own):
         pass
 
 
 @AS_ROOT
-def test_root_copies_programs_that_its_user_cannot_reach(root: Path, folder: Path) -> None:
+def test_root_copies_programs_that_its_user_cannot_reach(own: Path, folder: Path) -> None:
     found = find_programs()
     package, prefix = found.parent.parent, found.parent
     hidden = folder / "hidden"
@@ -405,35 +399,35 @@ def test_root_copies_programs_that_its_user_cannot_reach(root: Path, folder: Pat
     if libraries.is_dir():
         shutil.copytree(libraries, hidden / libraries.name)
     hidden.chmod(0o700)
-    (root / "programs-outdated").mkdir()
+    (own / "programs-outdated").mkdir()
     programs = hidden / package.name / prefix.name / "bin"
-    with running(root, programs=programs) as server:
+    with running(own, programs=programs) as server:
         assert kept(server.dsn()) == 42
         served_from = Path(f"/proc/{server.pid}/exe").readlink()
-    assert served_from.is_relative_to(root)
-    assert len(list(root.glob("programs-*"))) == 1
+    assert served_from.is_relative_to(own)
+    assert len(list(own.glob("programs-*"))) == 1
     assert hidden.stat().st_mode & 0o777 == 0o700
 
 
 @AS_ROOT
-def test_an_ordinary_user_starts_its_own(folder: Path, launch: Callable[..., App]) -> None:
+def test_an_ordinary_user_starts_its_own(folder: Path, apps: Callable[..., App]) -> None:
     user = pwd.getpwnam("nobody")
     account = Account(uid=user.pw_uid, gid=user.pw_gid, drops=True)
-    if not account.reaches(REPO) or not Path("/usr/bin/python3").exists():
+    if not account.reaches(REPO) or not Path(SYSTEM_PYTHON).exists():
         pytest.skip("this checkout is closed to other users, or the system has no Python")
     os.chown(folder, user.pw_uid, user.pw_gid)
-    app = launch(folder / "a b", str(user.pw_uid)).listen()
+    app = apps(folder / "a b", user.pw_uid).listen()
     assert app.owner
     assert value(app.dsn, "select 1") == 1
     assert (folder / "a b").stat().st_mode & 0o777 == 0o700
 
 
 @AS_ROOT
-def test_root_serves_files_as_the_user_who_made_them(root: Path) -> None:
+def test_root_serves_files_as_the_user_who_made_them(own: Path) -> None:
     daemon = pwd.getpwnam("daemon")
-    for path in [root / "data", *(root / "data").rglob("*")]:
+    for path in [own / "data", *(own / "data").rglob("*")]:
         os.chown(path, daemon.pw_uid, daemon.pw_gid, follow_symlinks=False)
-    with running(root) as server:
+    with running(own) as server:
         assert kept(server.dsn()) == 42
         assert Path(f"/proc/{server.pid}").stat().st_uid == daemon.pw_uid
 

@@ -1,0 +1,116 @@
+"""HTTP to a configured backend: one base address, no redirects, bounded in bytes and in time."""
+
+import ssl
+from collections.abc import Mapping
+
+import httpx
+from pydantic import Field, SecretStr
+
+from engine.model.base import Frozen
+from engine.model.evidence import Gap, GapCause
+from engine.ports import Clock
+
+
+class BackendSettings(Frozen):
+    """Where a backend is and how to get to it; nothing of it is read from the environment."""
+
+    url: str
+    proxy: str | None = None
+    ca_file: str | None = None
+    bearer: SecretStr | None = None
+    basic_user: str | None = None
+    basic_password: SecretStr | None = None
+    tenant: str | None = None
+    tenant_header: str = "X-Scope-OrgID"
+    timeout_s: float = Field(4, gt=0)
+    """Wall clock of one request, its body included; under a pack section's own limit."""
+    max_bytes: int = Field(8_000_000, gt=0)
+
+    @property
+    def headers(self) -> Mapping[str, str]:
+        """What every request carries."""
+        headers = {"Accept": "application/json"}
+        if self.bearer is not None:
+            headers["Authorization"] = f"Bearer {self.bearer.get_secret_value()}"
+        if self.tenant is not None:
+            headers[self.tenant_header] = self.tenant
+        return headers
+
+    @property
+    def basic(self) -> httpx.BasicAuth | None:
+        """User and password, where they are set."""
+        if self.basic_user is None or self.basic_password is None:
+            return None
+        return httpx.BasicAuth(self.basic_user, self.basic_password.get_secret_value())
+
+
+class HttpReply(Frozen):
+    """A reply that was read to its end."""
+
+    status: int
+    body: bytes
+
+
+class _TooLargeError(Exception):
+    """The body went past the limit."""
+
+
+class BoundedHttp:
+    """A client that answers with a reply or with the reason why there is none."""
+
+    def __init__(
+        self,
+        settings: BackendSettings,
+        clock: Clock,
+        transport: httpx.AsyncBaseTransport | None = None,
+    ) -> None:
+        self.settings = settings
+        self._clock = clock
+        self._client = httpx.AsyncClient(
+            base_url=settings.url.rstrip("/"),
+            headers=dict(settings.headers),
+            auth=settings.basic,
+            proxy=settings.proxy,
+            verify=ssl.create_default_context(cafile=settings.ca_file),
+            timeout=settings.timeout_s,
+            follow_redirects=False,
+            trust_env=False,
+            transport=transport,
+        )
+
+    async def close(self) -> None:
+        """Close every connection."""
+        await self._client.aclose()
+
+    async def get(self, path: str, params: Mapping[str, str] | None = None) -> HttpReply | Gap:
+        """Read a path below the base address."""
+        return await self._send(self._client.build_request("GET", path, params=params))
+
+    async def post_form(self, path: str, form: Mapping[str, str]) -> HttpReply | Gap:
+        """Post a form, for questions longer than an address may be."""
+        return await self._send(self._client.build_request("POST", path, data=dict(form)))
+
+    async def _send(self, request: httpx.Request) -> HttpReply | Gap:
+        try:
+            async with self._clock.timeout(self.settings.timeout_s):
+                return await self._read(request)
+        except (TimeoutError, httpx.TimeoutException):
+            return Gap(cause=GapCause.TIMED_OUT, detail=f"{self.settings.timeout_s:g} s")
+        except _TooLargeError:
+            return Gap(cause=GapCause.TOO_LARGE, detail=f"over {self.settings.max_bytes} bytes")
+        except httpx.DecodingError as error:
+            return Gap(cause=GapCause.GARBLED, detail=type(error).__name__)
+        except httpx.RequestError as error:
+            return Gap(cause=GapCause.UNREACHABLE, detail=type(error).__name__)
+
+    async def _read(self, request: httpx.Request) -> HttpReply:
+        response = await self._client.send(request, stream=True)
+        try:
+            body = bytearray()
+            async for piece in response.aiter_bytes():
+                body += piece
+                if len(body) > self.settings.max_bytes:
+                    raise _TooLargeError
+            return HttpReply(status=response.status_code, body=bytes(body))
+        finally:
+            await response.aclose()

@@ -1,0 +1,1 @@
+"""Read-only backends, each behind the engine's ports."""

@@ -1,0 +1,37 @@
+"""Alertmanager: which alerts fire now."""
+
+from collections.abc import Callable, Sequence
+
+from pydantic import TypeAdapter, ValidationError
+
+from bot.backends.http import BoundedHttp
+from engine.model.alert import Alert
+from engine.model.evidence import Gap, GapCause
+
+Row = dict[str, object]
+"""One alert as Alertmanager's API lists it."""
+_ROWS = TypeAdapter(list[Row])
+_OK = 200
+
+
+class AlertmanagerAlerts:
+    """The alerts Alertmanager holds as firing; silenced and inhibited ones fire all the same."""
+
+    def __init__(
+        self, http: BoundedHttp, parse: Callable[[Sequence[Row]], Sequence[Alert]]
+    ) -> None:
+        self._http = http
+        self._parse = parse
+
+    async def firing(self) -> Sequence[Alert] | Gap:
+        """Every alert the source holds as firing."""
+        reply = await self._http.get("/api/v2/alerts")
+        if isinstance(reply, Gap):
+            return reply
+        if reply.status != _OK:
+            return Gap(cause=GapCause.REFUSED, detail=str(reply.status))
+        try:
+            rows = _ROWS.validate_json(reply.body)
+        except ValidationError:
+            return Gap(cause=GapCause.GARBLED, detail="not the JSON of an Alertmanager")
+        return self._parse(rows)

@@ -1,0 +1,1 @@
+"""The context pack: everything known before a model runs, gathered without one."""

@@ -1,0 +1,1 @@
+"""The parts of a pack, a file each."""

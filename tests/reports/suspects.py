@@ -1,0 +1,171 @@
+"""Prints how often the ranking finds the true service on public failure data.
+
+Run: python -m tests.reports.suspects [FOLDER]; the folder holds petshop/ and nezha/.
+"""
+
+import json
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from math import isfinite
+from pathlib import Path
+from statistics import fmean, median
+
+from engine.model.pack import (
+    Anchor,
+    CanWait,
+    Impact,
+    ImpactReason,
+    Item,
+    MetricDigest,
+    OnsetSource,
+    Pack,
+    Section,
+    SectionName,
+    SectionStatus,
+    Signal,
+)
+from engine.pack.suspects import rank
+from engine.series import baseline, sparkline
+
+DEFAULT = Path(__file__).resolve().parents[3] / "shared" / "data" / "rca"
+FLOOR = 0.35
+CUTS = (1, 3, 5)
+WINDOW_S = 300
+AT = datetime(2023, 4, 13, 15, tzinfo=UTC)
+
+
+@dataclass(frozen=True)
+class Judged:
+    """One case: who it was, and who was suspected, best first."""
+
+    truth: str
+    suspected: Sequence[str]
+
+
+def anchor(service: str | None) -> Anchor:
+    """Give an anchor on which a case is ranked; only its times and names matter."""
+    return Anchor(
+        incident_id="case", client_id="corpus", rule="case", severity="critical",
+        alert_class="symptom", summary="", environment=None, service=service, host=None,
+        grouping_key={} if service is None else {"service": service}, fired_at=AT, active_at=AT,
+        onset_at=AT, onset_source=OnsetSource.FIRED, taken_at=AT,
+    )  # fmt: skip
+
+
+def judged(truth: str, service: str | None, digests: Sequence[MetricDigest]) -> Judged:
+    """Rank one case as its pack would be."""
+    items = tuple(
+        Item(id=f"M{n}", text=digest.name, facts=digest) for n, digest in enumerate(digests, 1)
+    )
+    section = Section(name=SectionName.METRICS, status=SectionStatus.OK, items=items)
+    suspects = rank(anchor(service), [section], floor=FLOOR)
+    return Judged(truth, list(dict.fromkeys(s.component for s in suspects)))
+
+
+def _signal(metric: str) -> Signal:
+    name = metric.lower()
+    known = {"latency": Signal.LATENCY, "availability": Signal.ERRORS, "requests": Signal.TRAFFIC}
+    for word, signal in {**known, "cpu": Signal.CPU, "memory": Signal.MEMORY}.items():
+        if word in name:
+            return signal
+    return Signal.OTHER
+
+
+def _digest(
+    component: str, metric: str, centre: float, spread: float, after: Sequence[float], *, own: bool
+) -> MetricDigest:
+    normal = baseline([centre - spread, centre, centre + spread], after)
+    return MetricDigest(
+        name=metric, query=metric, labels={"service": component}, minimum=min(after),
+        mean=fmean(after), maximum=max(after), last=after[-1], baseline=centre,
+        deviation=normal.deviation(median(after)), sparkline=sparkline(after),
+        signal=_signal(metric), peer=not own,
+    )  # fmt: skip
+
+
+def petshop(case):
+    """Read a PetShop issue: normal mean and spread, and five windows around the alert."""
+    alert, since = case["alert"], case["alert"]["unix_timestamp"]
+    digests = []
+    for seen in case["observations"]:
+        values = zip(case["window_times"], seen["window"], strict=True)
+        after = [v for at, v in values if v is not None and at + WINDOW_S > since]
+        centre, spread = seen["normal_mean"], seen["normal_std"] or 0.0
+        if after and centre is not None:
+            own = seen["service"] == alert["service"]
+            if seen["metric"] == "availability":  # percent served; failures are what is measured
+                after, centre = [100 - v for v in after], 100 - centre
+            digests.append(_digest(seen["service"], seen["metric"], centre, spread, after, own=own))
+    return judged(case["ground_truth"]["service"], alert["service"], digests)
+
+
+def nezha(case):
+    """Read a Nezha fault: metrics per pod before and after it was put in."""
+    digests = [
+        _digest(
+            seen["pod"], seen["metric"], median(seen["before"]), _spread(seen["before"]),
+            seen["after"], own=False,
+        )
+        for seen in map(_measured, case["observations"])
+        if seen["before"] and seen["after"]
+    ]  # fmt: skip
+    return judged(case["ground_truth"]["pod"], None, digests)
+
+
+def _measured(seen):
+    """Leave out what is not a number."""
+    kept = {side: [v for v in seen[side] if isfinite(v)] for side in ("before", "after")}
+    return {**seen, **kept}
+
+
+def loudest(case, name: str) -> Judged:
+    """Rank by the largest distance from normal, whatever it is: what there is to beat."""
+    best: dict[str, float] = {}
+    for seen in case["observations"]:
+        if name == "pod":
+            z = abs(seen["z"]) if seen["z"] is not None else 0.0
+        else:
+            spread = seen["normal_std"] or 1e-9
+            values = [v for v in seen["window"] if v is not None]
+            centre = seen["normal_mean"] or 0.0
+            z = max((abs(v - centre) / spread for v in values), default=0.0)
+        best[seen[name]] = max(z, best.get(seen[name], 0.0))
+    truth = case["ground_truth"][name]
+    return Judged(truth, sorted(best, key=lambda who: (-best[who], who)))
+
+
+def _spread(values: Sequence[float]) -> float:
+    centre = median(values)
+    return 1.4826 * median(abs(v - centre) for v in values)
+
+
+def recall(cases: Sequence[Judged], cut: int) -> float:
+    """Share of cases whose truth is among the first `cut`."""
+    return sum(case.truth in case.suspected[:cut] for case in cases) / len(cases)
+
+
+def report(folder: Path) -> Iterator[str]:
+    """Give one line a set and method."""
+    for name, read, component in (("petshop", petshop, "service"), ("nezha", nezha, "pod")):
+        files = [f for f in sorted((folder / name).glob("*.json")) if f.name[0] != "_"]
+        cases = [json.loads(file.read_text()) for file in files]
+        kinds = sorted({_kind(case) for case in cases})
+        for kind in ["all", *kinds]:
+            chosen = [case for case in cases if kind in ("all", _kind(case))]
+            for method, ranked in (
+                ("ranking", [read(case) for case in chosen]),
+                ("loudest", [loudest(case, component) for case in chosen]),
+            ):
+                figures = " ".join(f"@{cut} {recall(ranked, cut):.2f}" for cut in CUTS)
+                yield f"{name:8} {kind:16} n={len(chosen):<3} {method:8} {figures}"
+
+
+def _kind(case) -> str:
+    return case["alert"].get("metric") or case["ground_truth"]["fault"]
+
+
+if __name__ == "__main__":
+    for line in report(Path(sys.argv[1]) if len(sys.argv) > 1 else DEFAULT):
+        print(line)  # noqa: T201 a report prints
