@@ -13,7 +13,9 @@ async def gather(case: Case) -> Gathered:
         items.add(first)
     past = case.subject.history
     if past is not None and (past.occurrences > 1 or past.last_at is not None):
-        items.add(_past(past), past)
+        cause = past.last_root_cause
+        told = past.model_copy(update={"last_root_cause": cause and case.ports.redact(cause)})
+        items.add(_past(told), told)
     return items.section(SectionName.HISTORY)
 
 
