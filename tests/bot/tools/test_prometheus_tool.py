@@ -131,7 +131,6 @@ async def test_every_result_type_is_read(
         assert outcome.results["up"][0].points == points
 
 
-@pytest.mark.proves("S0-26")
 async def test_series_past_the_limit_are_counted_and_left_out() -> None:
     body = vector(*(({"pod": str(n)}, "1") for n in range(7)))
     outcome = await tool(always(200, body), max_series=5).ask(UP)
