@@ -4,6 +4,8 @@ import logging
 import sys
 from typing import TextIO
 
+from typing_extensions import override
+
 from engine.redact import Redactor
 
 QUIET = ("httpx", "httpx2", "httpcore", "telegram", "slack_sdk", "slack_bolt", "apscheduler")
@@ -18,6 +20,7 @@ class RedactingFilter(logging.Filter):
         super().__init__()
         self.redactor = redactor
 
+    @override
     def filter(self, record: logging.LogRecord) -> bool:
         """Rewrite the record in place; never drops one."""
         record.msg = self.redactor.text(_message(record))

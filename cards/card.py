@@ -41,7 +41,16 @@ class Link(Frozen):
     url: str
 
 
-Span = Annotated[Word | Code | Moment | Link, Field(discriminator="kind")]
+class Mention(Frozen):
+    """A person to call by name; built only from our own table of people."""
+
+    kind: Literal["mention"] = "mention"
+    account: str
+    """The person's id in the chat the card goes to."""
+    name: str
+
+
+Span = Annotated[Word | Code | Moment | Link | Mention, Field(discriminator="kind")]
 Line = tuple[Span, ...]
 
 
@@ -80,6 +89,8 @@ class Section(Frozen):
     """Where it stands; lower is higher up."""
     keep: int = 0
     """How hard it is to drop when space is short; higher stays longer."""
+    muted: bool = False
+    """Small print: true, but not what the eye should land on first."""
 
 
 class Tone(StrEnum):
@@ -108,6 +119,10 @@ class Button(Frozen):
     label: str
     token: str = ""
     style: ButtonStyle = ButtonStyle.PLAIN
+    more: bool = False
+    """Stands under the menu or in the second row."""
+    subject: str = ""
+    """The incident it acts on, where a card speaks of several."""
 
 
 class Card(Frozen):
@@ -115,7 +130,7 @@ class Card(Frozen):
 
     tone: Tone
     heading: str
-    """Severity, alert, service: at most 150 characters."""
+    """Severity, alert, service: at most 150 characters; empty in a thread."""
     lock_screen: str
     """The first 110 characters a phone shows: severity, service, cause or none, can it wait."""
     sections: tuple[Section, ...]

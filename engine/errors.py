@@ -20,6 +20,10 @@ class TransientError(EngineError):
     """The provider is busy or unreachable; later may work."""
 
 
+class TimedOutError(TransientError):
+    """The provider did not answer in the time it was given."""
+
+
 class OperatorActionRequiredError(EngineError):
     """Only a person can clear this: credit, quota or permission."""
 
@@ -34,3 +38,11 @@ class UnknownModelError(EngineError):
 
 class UnusableReplyError(EngineError):
     """The reply was no message that can be used."""
+
+
+class StoreUnavailableError(Exception):
+    """The database cannot be reached or cannot take the change now."""
+
+
+class RecallError(Exception):
+    """What was known of a family could not be read."""

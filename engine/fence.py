@@ -77,8 +77,9 @@ def fence(delimiter: str, fields: Mapping[str, str]) -> str:
 
 def _quoted(text: str, delimiter: str) -> str:
     """JSON text; one that holds the delimiter is written all in escapes, which never can."""
-    said = json.dumps(_HALF.sub("\ufffd", text), ensure_ascii=False)
+    whole = _HALF.sub("\ufffd", text)
+    said = json.dumps(whole, ensure_ascii=False)
     if delimiter.lower() not in said.lower():
         return said
-    units = text.encode("utf-16-be", "replace").hex()
+    units = whole.encode("utf-16-be").hex()
     return '"' + "".join(f"\\u{units[n : n + 4]}" for n in range(0, len(units), 4)) + '"'

@@ -7,7 +7,9 @@ from enum import StrEnum
 from typing import Protocol
 
 from engine.model.alert import Alert, Severity
+from engine.model.base import Frozen
 from engine.model.change import Change
+from engine.model.event import EventFacts, SessionEvent
 from engine.model.evidence import Gap, Outcome, Question
 from engine.model.finding import Finding
 from engine.model.incident import Incident, IncidentState
@@ -63,10 +65,21 @@ class QueryArbiter(Protocol):
 class RuleInfo(Protocol):
     """An alerting rule as its server has it."""
 
-    name: str
-    expression: str
-    for_s: float
-    labels: Mapping[str, str]
+    @property
+    def name(self) -> str:
+        """Its name."""
+
+    @property
+    def expression(self) -> str:
+        """Its expression."""
+
+    @property
+    def for_s(self) -> float:
+        """How long the condition must hold, seconds."""
+
+    @property
+    def labels(self) -> Mapping[str, str]:
+        """Labels it adds."""
 
 
 class ActiveAlerts(Protocol):
@@ -102,9 +115,17 @@ class LLM(Protocol):
 class Neighbour(Protocol):
     """Another incident, as much of it as a check may show: never its finding."""
 
-    key: str
-    severity: Severity
-    state: IncidentState
+    @property
+    def key(self) -> str:
+        """What it is about, for people."""
+
+    @property
+    def severity(self) -> Severity:
+        """How bad it is."""
+
+    @property
+    def state(self) -> IncidentState:
+        """Where it stands."""
 
 
 class Incidents(Protocol):
@@ -112,6 +133,9 @@ class Incidents(Protocol):
 
     async def get(self, incident_id: str) -> Incident | None:
         """One incident with its groups and members."""
+
+    async def judged(self, incident: Incident, at: datetime, scopes: Sequence[str]) -> None:
+        """Remember what a judgement had seen; recurrences count from here."""
 
     async def neighbours(self, incident: Incident, since: datetime) -> Sequence[Neighbour]:
         """Other incidents of the client active since then; drills and the incident excluded."""
@@ -126,6 +150,9 @@ class Runs(Protocol):
     async def get(self, triage_id: str) -> Run | None:
         """One run."""
 
+    async def newest(self, incident_id: str) -> Run | None:
+        """The run of an incident that was asked for last."""
+
     async def save(self, run: Run) -> None:
         """Record where it stands now."""
 
@@ -136,8 +163,14 @@ class Findings(Protocol):
     async def keep_pack(self, pack: Pack) -> None:
         """Keep a frozen pack, byte for byte."""
 
+    async def show_facts(self, pack: Pack, *, complete: bool) -> None:
+        """Keep the pack as far as it has come, for the facts card."""
+
     async def keep(self, finding: Finding) -> None:
         """Keep a finding."""
+
+    async def of_triage(self, triage_id: str) -> Finding | None:
+        """What a run came to."""
 
     async def newest(self, incident_id: str) -> Finding | None:
         """The newest finding of an incident."""
@@ -149,8 +182,13 @@ class Findings(Protocol):
 class Spent(Protocol):
     """What a client used up today (UTC)."""
 
-    usd: float
-    tokens: int
+    @property
+    def usd(self) -> float:
+        """US dollars."""
+
+    @property
+    def tokens(self) -> int:
+        """Tokens, in and out."""
 
 
 class Calls(Protocol):
@@ -161,6 +199,9 @@ class Calls(Protocol):
 
     async def settle(self, call: ModelCall, reply: str) -> None:
         """Record what came of it, with the reply as the provider sent it."""
+
+    async def lost(self, triage_id: str) -> int:
+        """Mark calls in flight when their process died; give how many there were."""
 
     async def of_triage(self, triage_id: str) -> Sequence[ModelCall]:
         """Every call of a triage, oldest first."""
@@ -185,8 +226,20 @@ class Changes(Protocol):
 class Cards(Protocol):
     """Cards wished for; the outbox draws and sends them after the transaction."""
 
-    async def wish(self, incident: Incident, reason: str) -> None:
-        """Ask for the incident's card in every room it belongs in to be drawn again."""
+    async def wish(self, incident: Incident, reason: str, *, due_s: float = 0) -> None:
+        """Ask for the incident's card in every room it belongs in to be drawn (again).
+
+        Rooms are chosen at the first wish: per platform the first whose `match` fits the lead.
+        A wish for a card that is waiting already makes it due at the earlier of the two times.
+        """
+
+    async def wish_digest(self, client_id: str, kind: str, subject_id: str) -> None:
+        """Ask for a digest card (`first_contact`, `storm`) in the client's fallback rooms."""
+
+    async def wish_message(
+        self, incident: Incident, kind: str, dedup_key: str, *, audible: bool
+    ) -> None:
+        """Ask for a message beside each of the incident's cards: posted once, then edited."""
 
 
 class Queue(StrEnum):
@@ -196,13 +249,75 @@ class Queue(StrEnum):
     TRIAGE = "triage"
 
 
+class DeadReason(StrEnum):
+    """Why something was given up."""
+
+    TERMINAL = "terminal"
+    TRANSIENT_EXHAUSTED = "transient_exhausted"
+    OPERATOR_ACTION_REQUIRED = "operator_action_required"
+    CRASH_LOOP = "crash_loop"
+    DELIVERY_FAILED = "delivery_failed"
+
+
+class Delivery(Frozen):
+    """A job in the hands of one worker."""
+
+    job_id: str
+    queue: Queue
+    key: str
+    ids: Mapping[str, str]
+    client_id: str
+    number: int
+    """Deliveries so far, this one included."""
+    fence: int
+    """Number of the claim; a verb with an older one is refused."""
+
+
+class JobQueue(Protocol):
+    """Four verbs over claimed jobs. Each is False when the lease was lost to another worker."""
+
+    async def claim(self, queues: Sequence[Queue], limit: int) -> Sequence[Delivery]:
+        """Take due jobs, worst severity first; counts the claim before any work is done."""
+
+    async def ack(self, delivery: Delivery) -> bool:
+        """Done."""
+
+    async def nak(self, delivery: Delivery, delay_s: float, error: str) -> bool:
+        """Give it back, due again after `delay_s`."""
+
+    async def term(self, delivery: Delivery, reason: DeadReason, error: str) -> bool:
+        """Give it up, with a dead-letter row."""
+
+    async def in_progress(self, delivery: Delivery) -> bool:
+        """Renew the lease."""
+
+    async def wait(self, timeout_s: float) -> None:
+        """Return when a job may be due, at the latest after `timeout_s`."""
+
+
 class Jobs(Protocol):
     """Jobs that commit with the change that caused them."""
 
     async def enqueue(
-        self, queue: Queue, ids: Mapping[str, str], *, key: str, delay_s: float = 0
+        self,
+        queue: Queue,
+        ids: Mapping[str, str],
+        *,
+        key: str,
+        client_id: str,
+        rank: int = 0,
+        delay_s: float = 0,
     ) -> None:
-        """Add a job, or make the one with this key due again."""
+        """Add a job, or make the one with this key due at the earlier of the two times.
+
+        While that job runs, one more delivery is owed. `rank`: severity rank, worst first.
+        """
+
+    async def waiting(self, queue: Queue) -> int:
+        """Jobs nobody works on yet, due or not."""
+
+    async def finish(self, delivery: Delivery) -> bool:
+        """Acknowledge inside this transaction, with what the job produced; False: lease lost."""
 
 
 class Org(Protocol):
@@ -213,6 +328,13 @@ class Org(Protocol):
 
     async def rooms(self, client_id: str) -> Sequence[Room]:
         """Rooms the client's cards may go to, in matching order."""
+
+
+class Steps(Protocol):
+    """Steps of sessions, kept in their order."""
+
+    async def append(self, run: Run, kind: SessionEvent, facts: EventFacts) -> None:
+        """Keep one step."""
 
 
 class Audit(Protocol):
@@ -227,15 +349,45 @@ class Audit(Protocol):
 class Tx(Protocol):
     """One transaction and every repository in it."""
 
-    incidents: Incidents
-    runs: Runs
-    findings: Findings
-    calls: Calls
-    changes: Changes
-    cards: Cards
-    jobs: Jobs
-    org: Org
-    audit: Audit
+    @property
+    def incidents(self) -> Incidents:
+        """Incidents."""
+
+    @property
+    def runs(self) -> Runs:
+        """Triage runs."""
+
+    @property
+    def findings(self) -> Findings:
+        """Packs and findings."""
+
+    @property
+    def calls(self) -> Calls:
+        """Model calls."""
+
+    @property
+    def changes(self) -> Changes:
+        """What changed."""
+
+    @property
+    def cards(self) -> Cards:
+        """Cards wished for."""
+
+    @property
+    def jobs(self) -> Jobs:
+        """Jobs that commit with this."""
+
+    @property
+    def org(self) -> Org:
+        """Clients, rooms, flags."""
+
+    @property
+    def steps(self) -> Steps:
+        """Steps of sessions."""
+
+    @property
+    def audit(self) -> Audit:
+        """Who changed what."""
 
     async def now(self) -> datetime:
         """Database time; what leases and audit use."""
@@ -253,3 +405,6 @@ class Store(Protocol):
 
 Progress = Callable[[str], Awaitable[None]]
 """Told one finished fact at a time while a triage runs."""
+
+Events = Callable[[SessionEvent, EventFacts], Awaitable[None]]
+"""Told every step of a session as it happens; a listener that fails must not stop the triage."""

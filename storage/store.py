@@ -5,15 +5,53 @@ from contextlib import asynccontextmanager
 from datetime import datetime
 
 from sqlalchemy import func, select
+from sqlalchemy.exc import InterfaceError, OperationalError
+from sqlalchemy.exc import TimeoutError as PoolTimeoutError
 from sqlalchemy.ext.asyncio import AsyncEngine, AsyncSession, create_async_engine
+
+from engine.errors import StoreUnavailableError
+from engine.model.run import CaseFile
+from storage.audit import AuditRows
+from storage.calls import CallRows
+from storage.cards import CardRows
+from storage.cases import CaseRows
+from storage.changes import ChangeRows
+from storage.events import EventRows
+from storage.findings import FindingRows
+from storage.heartbeats import HeartbeatRows
+from storage.incidents import IncidentRows
+from storage.jobs import JobRows
+from storage.org import OrgRows
+from storage.quarantine import QuarantineRows
+from storage.runs import RunRows
+from storage.sessions import SessionRows
+from storage.sources import SourceRows
 
 
 class SqlTx:
     """An open transaction; each repository speaks through its session."""
 
-    def __init__(self, session: AsyncSession) -> None:
+    def __init__(self, session: AsyncSession, audit_key: bytes) -> None:
         """Bind every repository to one session."""
         self.session = session
+        self.audit = AuditRows(session, audit_key)
+        self.calls = CallRows(session)
+        self.cards = CardRows(session)
+        self.changes = ChangeRows(session)
+        self.events = EventRows(session)
+        self.findings = FindingRows(session)
+        self.heartbeats = HeartbeatRows(session)
+        self.incidents = IncidentRows(session)
+        self.jobs = JobRows(session)
+        self.org = OrgRows(session)
+        self.quarantine = QuarantineRows(session)
+        self.runs = RunRows(session)
+        self.sources = SourceRows(session)
+        self.steps = SessionRows(session)
+
+    async def case(self, incident_id: str) -> CaseFile | None:
+        """The whole case of an incident."""
+        return await CaseRows(self.session).case(incident_id)
 
     async def now(self) -> datetime:
         """Database time."""
@@ -24,21 +62,33 @@ class SqlTx:
 class SqlStore:
     """The database behind a pool."""
 
-    def __init__(self, engine: AsyncEngine) -> None:
-        """Take an engine; `open_store` makes one from a URL."""
+    def __init__(self, engine: AsyncEngine, audit_key: bytes = b"") -> None:
+        """Take an engine and the key that seals the audit trail."""
         self.engine = engine
+        self._audit_key = audit_key
 
     @asynccontextmanager
     async def begin(self) -> AsyncIterator[SqlTx]:
-        """Open a transaction: committed on leaving, rolled back on an error."""
-        async with AsyncSession(self.engine, expire_on_commit=False) as session, session.begin():
-            yield SqlTx(session)
+        """Open a transaction: committed on leaving, rolled back on an error.
+
+        Raises:
+            StoreUnavailableError: the database went away, is full or did not take the commit.
+        """
+        try:
+            async with (
+                AsyncSession(self.engine, expire_on_commit=False) as session,
+                session.begin(),
+            ):
+                yield SqlTx(session, self._audit_key)
+        except (OperationalError, InterfaceError, PoolTimeoutError) as error:
+            raise StoreUnavailableError(type(error.__cause__ or error).__name__) from error
 
     async def close(self) -> None:
         """Let every connection go."""
         await self.engine.dispose()
 
 
-def open_store(url: str, *, pool_size: int = 8) -> SqlStore:
+def open_store(url: str, *, audit_key: bytes = b"", pool_size: int = 8) -> SqlStore:
     """Make a store from a SQLAlchemy URL (`postgresql+psycopg://…`)."""
-    return SqlStore(create_async_engine(url, pool_pre_ping=True, pool_size=pool_size))
+    engine = create_async_engine(url, pool_pre_ping=True, pool_size=pool_size)
+    return SqlStore(engine, audit_key)

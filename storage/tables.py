@@ -130,13 +130,16 @@ class SourceRow(Base):
     """The `source` of its alerts; part of their identity."""
     kind: Mapped[str]
     """Which parser reads it: alertmanager, changes…"""
-    token_hash: Mapped[str | None] = mapped_column(unique=True)
+    token_hash: Mapped[str | None]
     """SHA-256; null for polled sources."""
     first_seen_at: Mapped[datetime | None]
     """When it first said anything; alerts firing then are first contact."""
     last_seen_at: Mapped[datetime | None]
     polled_at: Mapped[datetime | None]
-    __table_args__ = (UniqueConstraint("client_id", "kind", "name", name="one_source"),)
+    __table_args__ = (
+        UniqueConstraint("client_id", "kind", "name", name="one_source"),
+        UniqueConstraint("kind", "token_hash", name="one_token"),
+    )
 
 
 class AlertEventRow(Base):
@@ -234,7 +237,10 @@ class MemberRow(Base):
     last_seen_at: Mapped[datetime] = mapped_column(server_default=DB_NOW)
     reason: Mapped[str]
     shared: Mapped[dict[str, Any]] = mapped_column(server_default="{}")
-    __table_args__ = (Index("members_by_fingerprint", "client_id", "fingerprint", "state"),)
+    __table_args__ = (
+        Index("members_by_fingerprint", "client_id", "fingerprint", "state"),
+        Index("members_by_group", "client_id", "group_id"),
+    )
 
 
 class TransitionRow(Base):
@@ -286,9 +292,11 @@ class QuarantineRow(Base):
     __table_args__ = (
         Index(
             "one_quarantined",
+            "client_id",
             "source",
             "body_hash",
             unique=True,
+            postgresql_nulls_not_distinct=True,
             postgresql_where=text("replayed_at is null"),
         ),
     )
@@ -330,11 +338,13 @@ class JobRow(Base):
     state: Mapped[str] = mapped_column(server_default="live")
     """live or dead."""
     delivery: Mapped[int] = mapped_column(server_default="0")
-    """Times claimed; the fencing number of the current claim."""
+    """Times claimed since it was asked for."""
     claims_without_verb: Mapped[int] = mapped_column(server_default="0")
+    fence: Mapped[int] = mapped_column(BigInteger, server_default="0")
+    """Grows with every claim and never falls: a verb with an older number is refused."""
     running: Mapped[bool] = mapped_column(server_default="false")
-    again: Mapped[bool] = mapped_column(server_default="false")
-    """Asked for again while running: one more delivery follows."""
+    again_at: Mapped[datetime | None]
+    """Asked for again while running: one more delivery follows, due then."""
     run_at: Mapped[datetime] = mapped_column(server_default=DB_NOW)
     created_at: Mapped[datetime] = mapped_column(server_default=DB_NOW)
     error: Mapped[str | None]
@@ -372,6 +382,17 @@ class PackRow(Base):
     body: Mapped[str]
     """Canonical JSON; text, because jsonb would not give the same bytes back."""
     frozen_at: Mapped[datetime] = mapped_column(server_default=DB_NOW)
+
+
+class FactSheetRow(Base):
+    """The pack as far as it has come, for the facts card; replaced while sections finish."""
+
+    __tablename__ = "fact_sheets"
+    incident_id: Mapped[str] = mapped_column(ForeignKey("incidents.id"), primary_key=True)
+    client_id: Mapped[str]
+    body: Mapped[str]
+    complete: Mapped[bool]
+    at: Mapped[datetime] = mapped_column(server_default=DB_NOW)
 
 
 class FindingRow(Base):
@@ -433,6 +454,8 @@ class CardRow(Base):
     sent_hash: Mapped[str | None]
     message_ref: Mapped[str | None]
     """The platform's message id; null until the first post was confirmed."""
+    claim: Mapped[int] = mapped_column(server_default="0")
+    """Grows with every claim by an outbox; an older claim may not settle."""
     posting_since: Mapped[datetime | None]
     """A post was started and its end is not known yet."""
     posted_at: Mapped[datetime | None]
@@ -466,6 +489,7 @@ class MessageRow(Base):
     sent: Mapped[int] = mapped_column(server_default="0")
     sent_hash: Mapped[str | None]
     message_ref: Mapped[str | None]
+    claim: Mapped[int] = mapped_column(server_default="0")
     posting_since: Mapped[datetime | None]
     due_at: Mapped[datetime] = mapped_column(server_default=DB_NOW)
     attempts: Mapped[int] = mapped_column(server_default="0")

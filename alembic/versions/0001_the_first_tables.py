@@ -124,8 +124,9 @@ def upgrade() -> None:
     sa.Column('state', sa.Text(), server_default='live', nullable=False),
     sa.Column('delivery', sa.Integer(), server_default='0', nullable=False),
     sa.Column('claims_without_verb', sa.Integer(), server_default='0', nullable=False),
+    sa.Column('fence', sa.BigInteger(), server_default='0', nullable=False),
     sa.Column('running', sa.Boolean(), server_default='false', nullable=False),
-    sa.Column('again', sa.Boolean(), server_default='false', nullable=False),
+    sa.Column('again_at', postgresql.TIMESTAMP(timezone=True), nullable=True),
     sa.Column('run_at', postgresql.TIMESTAMP(timezone=True), server_default=sa.text('clock_timestamp()'), nullable=False),
     sa.Column('created_at', postgresql.TIMESTAMP(timezone=True), server_default=sa.text('clock_timestamp()'), nullable=False),
     sa.Column('error', sa.Text(), nullable=True),
@@ -187,7 +188,7 @@ def upgrade() -> None:
     sa.Column('replayed_at', postgresql.TIMESTAMP(timezone=True), nullable=True),
     sa.PrimaryKeyConstraint('id')
     )
-    op.create_index('one_quarantined', 'quarantine', ['source', 'body_hash'], unique=True, postgresql_where=sa.text('replayed_at is null'))
+    op.create_index('one_quarantined', 'quarantine', ['client_id', 'source', 'body_hash'], unique=True, postgresql_nulls_not_distinct=True, postgresql_where=sa.text('replayed_at is null'))
     op.create_table('session_events',
     sa.Column('id', sa.BigInteger(), sa.Identity(always=True), nullable=False),
     sa.Column('client_id', sa.Text(), nullable=False),
@@ -242,6 +243,15 @@ def upgrade() -> None:
     sa.UniqueConstraint('client_id', 'source', 'fingerprint', 'starts_at', name='one_event')
     )
     op.create_index('events_by_group', 'alert_events', ['client_id', 'group_id', 'starts_at'], unique=False)
+    op.create_table('fact_sheets',
+    sa.Column('incident_id', sa.Text(), nullable=False),
+    sa.Column('client_id', sa.Text(), nullable=False),
+    sa.Column('body', sa.Text(), nullable=False),
+    sa.Column('complete', sa.Boolean(), nullable=False),
+    sa.Column('at', postgresql.TIMESTAMP(timezone=True), server_default=sa.text('clock_timestamp()'), nullable=False),
+    sa.ForeignKeyConstraint(['incident_id'], ['incidents.id'], ),
+    sa.PrimaryKeyConstraint('incident_id')
+    )
     op.create_table('findings',
     sa.Column('triage_id', sa.Text(), nullable=False),
     sa.Column('client_id', sa.Text(), nullable=False),
@@ -315,7 +325,7 @@ def upgrade() -> None:
     sa.ForeignKeyConstraint(['client_id'], ['clients.id'], ),
     sa.PrimaryKeyConstraint('id'),
     sa.UniqueConstraint('client_id', 'kind', 'name', name='one_source'),
-    sa.UniqueConstraint('token_hash')
+    sa.UniqueConstraint('kind', 'token_hash', name='one_token')
     )
     op.create_table('team_clients',
     sa.Column('team_id', sa.Text(), nullable=False),
@@ -346,6 +356,7 @@ def upgrade() -> None:
     sa.Column('sent', sa.Integer(), server_default='0', nullable=False),
     sa.Column('sent_hash', sa.Text(), nullable=True),
     sa.Column('message_ref', sa.Text(), nullable=True),
+    sa.Column('claim', sa.Integer(), server_default='0', nullable=False),
     sa.Column('posting_since', postgresql.TIMESTAMP(timezone=True), nullable=True),
     sa.Column('posted_at', postgresql.TIMESTAMP(timezone=True), nullable=True),
     sa.Column('wished_at', postgresql.TIMESTAMP(timezone=True), server_default=sa.text('clock_timestamp()'), nullable=False),
@@ -376,6 +387,7 @@ def upgrade() -> None:
     sa.PrimaryKeyConstraint('incident_id', 'fingerprint')
     )
     op.create_index('members_by_fingerprint', 'incident_members', ['client_id', 'fingerprint', 'state'], unique=False)
+    op.create_index('members_by_group', 'incident_members', ['client_id', 'group_id'], unique=False)
     op.create_table('buttons',
     sa.Column('token', sa.Text(), nullable=False),
     sa.Column('client_id', sa.Text(), nullable=False),
@@ -399,6 +411,7 @@ def upgrade() -> None:
     sa.Column('sent', sa.Integer(), server_default='0', nullable=False),
     sa.Column('sent_hash', sa.Text(), nullable=True),
     sa.Column('message_ref', sa.Text(), nullable=True),
+    sa.Column('claim', sa.Integer(), server_default='0', nullable=False),
     sa.Column('posting_since', postgresql.TIMESTAMP(timezone=True), nullable=True),
     sa.Column('due_at', postgresql.TIMESTAMP(timezone=True), server_default=sa.text('clock_timestamp()'), nullable=False),
     sa.Column('attempts', sa.Integer(), server_default='0', nullable=False),
@@ -417,6 +430,7 @@ def downgrade() -> None:
     op.drop_table('messages')
     op.drop_index(op.f('ix_buttons_card_id'), table_name='buttons')
     op.drop_table('buttons')
+    op.drop_index('members_by_group', table_name='incident_members')
     op.drop_index('members_by_fingerprint', table_name='incident_members')
     op.drop_table('incident_members')
     op.drop_index('cards_due', table_name='cards', postgresql_where=sa.text('wanted > sent and dead_reason is null'))
@@ -432,6 +446,7 @@ def downgrade() -> None:
     op.drop_table('grants')
     op.drop_index('findings_by_incident', table_name='findings')
     op.drop_table('findings')
+    op.drop_table('fact_sheets')
     op.drop_index('events_by_group', table_name='alert_events')
     op.drop_table('alert_events')
     op.drop_index('transitions_by_group', table_name='transitions')
@@ -440,7 +455,7 @@ def downgrade() -> None:
     op.drop_table('settings')
     op.drop_index(op.f('ix_session_events_triage_id'), table_name='session_events')
     op.drop_table('session_events')
-    op.drop_index('one_quarantined', table_name='quarantine', postgresql_where=sa.text('replayed_at is null'))
+    op.drop_index('one_quarantined', table_name='quarantine', postgresql_nulls_not_distinct=True, postgresql_where=sa.text('replayed_at is null'))
     op.drop_table('quarantine')
     op.drop_table('people')
     op.drop_index(op.f('ix_packs_incident_id'), table_name='packs')

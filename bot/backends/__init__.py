@@ -1,1 +1,1 @@
-"""What the engine's ports are made of: time, bounded HTTP, breakers."""
+"""What the engine's ports are made of: models, time, bounded HTTP, breakers."""

@@ -41,6 +41,14 @@ class PlannedCheck(Frozen):
     why: str = ""
 
 
+class MemoryVerdict(StrEnum):
+    """What the judgement means for a recalled prior."""
+
+    CONFIRMS = "confirms"
+    REFUTES = "refutes"
+    SILENT = "silent"
+
+
 class Draft(Frozen):
     """Call 1's output; never shown, never overwritten."""
 
@@ -54,6 +62,8 @@ class Draft(Frozen):
     next_step: str = ""
     """What a person should look at or do first."""
     plan: tuple[PlannedCheck, ...] = ()
+    memory_verdict: MemoryVerdict | None = None
+    """Asked of this call only when no second one follows."""
 
     @property
     def abstains(self) -> bool:
@@ -75,14 +85,6 @@ class ClaimRuling(Frozen):
     claim: Claim
     ruling: Ruling
     evidence_ids: tuple[str, ...] = ()
-
-
-class MemoryVerdict(StrEnum):
-    """What the judgement means for a recalled prior."""
-
-    CONFIRMS = "confirms"
-    REFUTES = "refutes"
-    SILENT = "silent"
 
 
 class Judgement(Frozen):

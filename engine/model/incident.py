@@ -101,7 +101,7 @@ class Incident(Frozen):
     members: tuple[Member, ...]
     """Oldest join first."""
     occurrences: int = 1
-    """Firings since the last judgement, the opening one included."""
+    """Firings since it opened, the opening one included."""
     recurrences: int = 0
     """Earlier incidents of the same family inside the chronic window."""
     chronic: bool = False
@@ -109,6 +109,14 @@ class Incident(Frozen):
     flapping: bool = False
     first_contact: bool = False
     judged_at: AwareDatetime | None = None
+    judged_severity: Severity | None = None
+    judged_rules: tuple[str, ...] = ()
+    judged_scopes: tuple[str, ...] = ()
+    """Workloads, services and hosts among the judged members, as `kind:name`."""
+    since_judged: int = 0
+    """Recurrences that were only counted since the judgement."""
+    green_at: AwareDatetime | None = None
+    """Nothing fires, but it flaps: resolved when it is still quiet then."""
     resolved_at: AwareDatetime | None = None
     merged_into: str | None = None
     truncated: int = 0

@@ -1,8 +1,23 @@
 """Every threshold and bound of the engine, declared once; configuration and docs come from here."""
 
-from pydantic import Field
+import re
+from typing import Annotated
+
+from pydantic import BeforeValidator, Field
 
 from engine.model.base import Frozen
+
+_UNITS = {"s": 1, "m": 60, "h": 3600, "d": 86400}
+
+
+def seconds(value: object) -> object:
+    """Read `300s`, `5m`, `168h`, `7d` as seconds; anything else is left to the type."""
+    if isinstance(value, str) and (m := re.fullmatch(r"\s*(\d+(?:\.\d+)?)\s*([smhd])\s*", value)):
+        return float(m[1]) * _UNITS[m[2]]
+    return value
+
+
+Seconds = Annotated[float, BeforeValidator(seconds)]
 
 
 class CorrelationRule(Frozen):
@@ -13,54 +28,58 @@ class CorrelationRule(Frozen):
         ("instance", "host", "hostname", "node", "kubernetes_node"),
         description="Labels that name a host, first present wins; a port is cut off.",
     )
-    settle_s: float = Field(30, ge=0, description="Opening to triage; fixed, never sliding.")
-    window_s: float = Field(300, gt=0, description="How long alerts join after opening.")
-    cause_join_s: float = Field(3600, gt=0, description="How long a cause alert may join late.")
+    settle_s: Seconds = Field(30, ge=0, description="Opening to triage; fixed, never sliding.")
+    window_s: Seconds = Field(300, gt=0, description="How long alerts join after opening.")
+    cause_join_s: Seconds = Field(3600, gt=0, description="How long a cause alert may join late.")
     storm_alerts: int = Field(20, gt=0, description="Alerts that make a storm,")
     storm_services: int = Field(5, gt=0, description="over at least this many services,")
-    storm_window_s: float = Field(300, gt=0, description="within this time.")
+    storm_window_s: Seconds = Field(300, gt=0, description="within this time.")
     common_denominator_min: int = Field(3, ge=2, description="Members sharing one thing.")
-    common_denominator_s: float = Field(120, gt=0, description="How close together they fell.")
-    rejudge_gap_s: float = Field(600, ge=0, description="Least time between judgements.")
+    common_denominator_s: Seconds = Field(120, gt=0, description="How close together they fell.")
+    rejudge_gap_s: Seconds = Field(600, ge=0, description="Least time between judgements.")
 
 
 class RecurrenceRule(Frozen):
     """When a re-fire is judged again and when it is only counted."""
 
-    chronic_window_s: float = Field(168 * 3600, gt=0, description="Look-back for chronic.")
+    chronic_window_s: Seconds = Field(168 * 3600, gt=0, description="Look-back for chronic.")
     chronic_threshold: int = Field(3, ge=2, description="Occurrences that make chronic.")
     chronic_quiet: bool = Field(True, description="Chronic and nothing new: silent, no model.")
-    chronic_finding_age_s: float = Field(7 * 86400, gt=0, description="Finding still quotable.")
-    fix_regression_window_s: float = Field(48 * 3600, gt=0, description="Fix counts as regressed.")
-    idle_s: float = Field(1800, gt=0, description="No activity and nothing firing: a new incident.")
-    new_scope_debounce_s: float = Field(60, ge=0, description="Wait before judging a new scope.")
+    chronic_finding_age_s: Seconds = Field(7 * 86400, gt=0, description="Finding still quotable.")
+    fix_regression_window_s: Seconds = Field(
+        48 * 3600, gt=0, description="Fix counts as regressed."
+    )
+    idle_s: Seconds = Field(
+        1800, gt=0, description="No activity and nothing firing: a new incident."
+    )
+    new_scope_debounce_s: Seconds = Field(60, ge=0, description="Wait before judging a new scope.")
     cadence_factor: float = Field(8, gt=1, description="Newest gap times this under the median.")
     cadence_gaps: int = Field(20, ge=3, description="Gaps the median looks at.")
     cadence_min_gaps: int = Field(3, ge=2, description="Gaps needed to speak of cadence.")
     cap: int = Field(100, gt=0, description="Occurrences since the judgement.")
-    ceiling_s: float = Field(4 * 3600, gt=0, description="Age of the judgement.")
+    ceiling_s: Seconds = Field(4 * 3600, gt=0, description="Age of the judgement.")
     flapping_transitions: int = Field(3, ge=2, description="Transitions that make flapping,")
-    flapping_window_s: float = Field(1800, gt=0, description="within this time.")
-    flapping_quiet_s: float = Field(900, gt=0, description="Quiet before green when flapping.")
+    flapping_window_s: Seconds = Field(1800, gt=0, description="within this time.")
+    flapping_quiet_s: Seconds = Field(900, gt=0, description="Quiet before green when flapping.")
 
 
 class IncidentRule(Frozen):
     """How long an incident lives without news."""
 
-    stale_ttl_s: float = Field(6 * 3600, gt=0, description="No news: closed, not resolved.")
-    reap_interval_s: float = Field(900, gt=0, description="How often the reaper looks.")
-    reconcile_s: float = Field(300, gt=0, description="How often sources are asked who fires.")
+    stale_ttl_s: Seconds = Field(6 * 3600, gt=0, description="No news: closed, not resolved.")
+    reap_interval_s: Seconds = Field(900, gt=0, description="How often the reaper looks.")
+    reconcile_s: Seconds = Field(300, gt=0, description="How often sources are asked who fires.")
 
 
 class PackRule(Frozen):
     """How much looking there is before the model."""
 
-    section_timeout_s: float = Field(5, gt=0, description="One section.")
-    timeout_s: float = Field(8, gt=0, description="All sections together.")
-    facts_card_s: float = Field(1.5, gt=0, description="Commit to facts card.")
-    window_before_s: float = Field(3600, gt=0, description="Metrics before onset.")
-    baseline_s: float = Field(1800, gt=0, description="Baseline before onset.")
-    change_window_s: float = Field(4 * 3600, gt=0, description="Changes before onset.")
+    section_timeout_s: Seconds = Field(5, gt=0, description="One section.")
+    timeout_s: Seconds = Field(8, gt=0, description="All sections together.")
+    facts_card_s: Seconds = Field(1.5, gt=0, description="Commit to facts card.")
+    window_before_s: Seconds = Field(3600, gt=0, description="Metrics before onset.")
+    baseline_s: Seconds = Field(1800, gt=0, description="Baseline before onset.")
+    change_window_s: Seconds = Field(4 * 3600, gt=0, description="Changes before onset.")
     max_series: int = Field(20, gt=0, description="Series digested per metric.")
     max_items: int = Field(12, gt=0, description="Items kept per section.")
     suspect_floor: float = Field(0.35, ge=0, le=1, description="Below: no suspect stands out.")
@@ -71,11 +90,11 @@ class VerificationRule(Frozen):
 
     enabled: bool = Field(True, description="Kill switch: false is one call and no round.")
     max_queries: int = Field(4, ge=0, le=10, description="Model-chosen checks.")
-    query_timeout_seconds: float = Field(10, gt=0, description="All checks together.")
+    query_timeout_seconds: Seconds = Field(10, gt=0, description="All checks together.")
     max_rounds: int = Field(1, ge=1, le=1, description="Only 1 is accepted.")
     repair_max_output_tokens: int = Field(512, ge=1, le=512, description="The repair call.")
     parallel: int = Field(4, ge=1, description="Checks at once.")
-    min_query_s: float = Field(2, gt=0, description="Least time a check gets.")
+    min_query_s: Seconds = Field(2, gt=0, description="Least time a check gets.")
 
 
 class TrustRule(Frozen):
@@ -97,17 +116,17 @@ class TriageRule(Frozen):
 
     model: str = Field("claude-sonnet-5-5", description="Model asked first.")
     fallback_model: str = Field("claude-sonnet-5-5", description="Asked once on a bad name.")
-    deadline: float = Field(300, gt=0, description="Investigation, seconds.")
+    deadline: Seconds = Field(300, gt=0, description="Investigation, seconds.")
     token_budget: int = Field(120_000, gt=0, description="Investigation, tokens.")
     max_loops: int = Field(20, ge=0, description="Tool turns; 0 is the two-call flow.")
-    verify_deadline: float = Field(60, gt=0, description="Call 2, seconds.")
-    verify_first_s: float = Field(35, gt=0, description="Call 2's first attempt, seconds.")
+    verify_deadline: Seconds = Field(60, gt=0, description="Call 2, seconds.")
+    verify_first_s: Seconds = Field(35, gt=0, description="Call 2's first attempt, seconds.")
     verify_token_budget: int = Field(8_000, gt=0, description="Call 2, tokens.")
     verify_max_retries: int = Field(1, ge=0, description="Call 2, retries on a time-out.")
     conclude_max_tokens: int = Field(4_000, gt=0, description="Call 1, output tokens.")
-    call_timeout_s: float = Field(60, gt=0, description="Any one model call.")
+    call_timeout_s: Seconds = Field(60, gt=0, description="Any one model call.")
     max_deliveries: int = Field(35, ge=1, description="Then given up.")
-    operational_nak_backoff: float = Field(300, gt=0, description="Flat wait, seconds.")
+    operational_nak_backoff: Seconds = Field(300, gt=0, description="Flat wait, seconds.")
     concurrency: int = Field(4, ge=1, description="Triages at once.")
     concurrency_per_client: int = Field(2, ge=1, description="Triages at once per client.")
     storm_waiting: int = Field(50, ge=1, description="Waiting incidents before giving up.")

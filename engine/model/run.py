@@ -84,6 +84,8 @@ class Run(Frozen):
     """What is already known, one fact a line, for the investigating card."""
     rehearsal_model: bool = False
     """The model that answered was the rehearsal one."""
+    fence: str = ""
+    """Random delimiter of untrusted text, drawn once; empty until a model is asked."""
 
 
 class CallKind(StrEnum):

@@ -3,7 +3,7 @@
 from enum import StrEnum
 
 from engine.model.base import Frozen
-from engine.promql.caps import too_complex, too_long
+from engine.promql.caps import over
 from engine.promql.doubts import doubt
 from engine.promql.expression import Expression
 from engine.promql.parser import Unparsable, parse, parses
@@ -52,7 +52,7 @@ def check(
         policy: what a model may ask for; None for an operator's own rules and queries.
     """
     expression = Expression(expr)
-    broken = too_long(expr) or too_complex(expression.tokens)
+    broken = over(expression)
     if policy is not None:
         broken = broken or refusal(expression, policy)
     if broken:

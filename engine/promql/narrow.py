@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping
 
 from engine.model.base import Frozen
-from engine.promql.caps import too_complex, too_long
+from engine.promql.caps import over
 from engine.promql.expression import Expression
 from engine.promql.parser import Unparsable
 from engine.promql.scan import Role
@@ -50,22 +50,17 @@ def insert_matchers(
     if not matchers:
         return Inserted(expr=expr, selectors=0)
     before = Expression(expr)
-    unfit = _over(before) or _unselected(before)
+    unfit = over(before) or _unselected(before)
     if unfit:
         return NotInserted(detail=unfit)
     chosen = [s for s in selected(before) if not (only_where_missing and _pinned(s))]
     after = Expression(_written(before, chosen, matched(matchers)))
     wanted = Counter((label, _EQUAL, value) for label, value in matchers.items())
     known = server or DEFAULT
-    unfit = _over(after) or _unproven(
+    unfit = over(after) or _unproven(
         tree(before, known), tree(after, known), wanted, only_where_missing=only_where_missing
     )
     return NotInserted(detail=unfit) if unfit else Inserted(expr=after.text, selectors=len(chosen))
-
-
-def _over(expression: Expression) -> str | None:
-    """Say which cap keeps it from being parsed."""
-    return too_long(expression.text) or too_complex(expression.tokens)
 
 
 def _unselected(expression: Expression) -> str | None:

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 from enum import StrEnum
 from typing import NamedTuple
 
-from engine.promql.caps import too_complex, too_long
+from engine.promql.caps import MAX_NESTING, over
 from engine.promql.check import Verdict, check
 from engine.promql.expression import Expression
 from engine.promql.operand import operand_start
@@ -58,7 +58,7 @@ def judge_repair(
 def same_meaning(original: str, replacement: str) -> bool:
     """Whether `replacement` differs from `original` only in what a repair may rearrange."""
     old, new = Expression(original), Expression(replacement)
-    if any(too_long(e.text) or too_complex(e.tokens) for e in (old, new)):
+    if any(over(e) for e in (old, new)):
         return False
     repaired = [*_readings(new)]
     return any(_closes(was, now) for was in _readings(old) for now in repaired[:1])
@@ -67,6 +67,8 @@ def same_meaning(original: str, replacement: str) -> bool:
 def _readings(expression: Expression) -> Iterator[list[_Part]]:
     """Give the ways to read it: one, or one for each aggregation an orphaned clause may have."""
     clauses = [*_clauses(expression)]
+    if len(clauses) > MAX_NESTING:
+        return
     owners = [_owner(expression, start) for start, _ in clauses]
     taken = [owner for owner in owners if owner is not None]
     orphans = [n for n, owner in enumerate(owners) if owner is None]

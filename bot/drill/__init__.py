@@ -1,0 +1,1 @@
+"""The rehearsal: scenarios, a model that plays its part, and the services Caveat speaks to."""

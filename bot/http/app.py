@@ -1,0 +1,51 @@
+"""Our web server: alerts and changes in, health and metrics out."""
+
+from collections.abc import Awaitable, Callable
+
+from fastapi import FastAPI, Request
+from fastapi.responses import JSONResponse, PlainTextResponse, Response
+from prometheus_client import CONTENT_TYPE_LATEST
+
+from bot.http.body import RefusedBodyError
+from bot.http.webhooks import Webhooks
+from bot.telemetry import Telemetry
+
+Ready = Callable[[], Awaitable[str | None]]
+"""Says what is missing before we can take alerts; None when nothing is."""
+
+
+def web(webhooks: Webhooks, telemetry: Telemetry, ready: Ready) -> FastAPI:
+    """Make the application."""
+    app = FastAPI(title="Caveat", docs_url=None, redoc_url=None, openapi_url=None)
+
+    @app.exception_handler(RefusedBodyError)
+    async def refuse(_: Request, error: RefusedBodyError) -> Response:
+        return JSONResponse({"error": error.reason}, error.status)
+
+    @app.post("/webhooks/{kind}")
+    async def by_header(kind: str, request: Request) -> Response:
+        return await webhooks.take(kind, request, _bearer(request))
+
+    @app.post("/webhooks/{kind}/{token}")
+    async def by_path(kind: str, token: str, request: Request) -> Response:
+        return await webhooks.take(kind, request, token)
+
+    @app.get("/healthz")
+    async def alive() -> Response:
+        return PlainTextResponse("ok")
+
+    @app.get("/readyz")
+    async def is_ready() -> Response:
+        missing = await ready()
+        return PlainTextResponse(missing or "ready", 503 if missing else 200)
+
+    @app.get("/metrics")
+    async def metrics() -> Response:
+        return Response(telemetry.exposition(), media_type=CONTENT_TYPE_LATEST)
+
+    return app
+
+
+def _bearer(request: Request) -> str | None:
+    scheme, _, token = request.headers.get("authorization", "").partition(" ")
+    return token.strip() if scheme.lower() == "bearer" else None

@@ -1,0 +1,246 @@
+"""Counters and histograms, each declared once with every value its labels may take."""
+
+from collections.abc import Mapping, Sequence
+from itertools import product
+
+from prometheus_client import (
+    CollectorRegistry,
+    Counter,
+    Gauge,
+    Histogram,
+    disable_created_metrics,
+    generate_latest,
+)
+
+from engine.model.base import Frozen
+from engine.model.evidence import QueryOutcome
+from engine.model.finding import (
+    CheckSource,
+    ConfidenceStepName,
+    Disposition,
+    RoundOutcome,
+    TriagePath,
+    TrustLevel,
+    VerifyStatus,
+    Veto,
+)
+from engine.model.incident import AttachTrigger
+from engine.model.org import Platform
+from engine.model.pack import SectionName
+from engine.model.run import CallKind, FailureClass, RunTrigger, SkipReason
+from engine.ports import DeadReason, Queue
+
+disable_created_metrics()  # type: ignore[no-untyped-call]  # the library leaves it untyped
+
+
+class Metric(Frozen):
+    """One metric: its name without the prefix, what it says, and its labels' closed values."""
+
+    name: str
+    help: str
+    labels: Mapping[str, tuple[str, ...]] = {}
+    buckets: tuple[float, ...] | None = None
+    """Set for a histogram."""
+    gauge: bool = False
+
+
+SOURCES = ("alertmanager", "prometheus", "changes")
+_STAGES = ("pack", "conclude", "validate", "contrast", "verify", "persist", "notify", "total")
+_SECONDS = (0.05, 0.1, 0.25, 0.5, 1, 1.5, 2, 5, 10, 30, 60, 120, 300, 420)
+_SHARES = tuple(round(i / 20, 2) for i in range(1, 21))
+
+METRICS: tuple[Metric, ...] = (
+    Metric(
+        name="alerts_received_total",
+        help="Alerts received, by what became of them.",
+        labels={
+            "source": SOURCES,
+            "status": ("firing", "resolved", "unknown"),
+            "result": ("accepted", "duplicate", "malformed", "unauthorised"),
+        },
+    ),
+    Metric(
+        name="occurrences_attached_total",
+        help="Re-fires, by what made them be judged again (none: only counted).",
+        labels={"trigger": tuple(AttachTrigger)},
+    ),
+    Metric(
+        name="incident_grouping_total",
+        help="Firing alerts that opened an incident or joined one.",
+        labels={"result": ("new", "joined")},
+    ),
+    Metric(
+        name="recurrence_total",
+        help="Incidents that came back.",
+        labels={"kind": ("chronic", "regression")},
+    ),
+    Metric(
+        name="triage_total",
+        help="Triages finished.",
+        labels={
+            "path": tuple(TriagePath),
+            "disposition": tuple(Disposition),
+            "trigger": tuple(RunTrigger),
+        },
+    ),
+    Metric(
+        name="triage_skipped_total",
+        help="Triages that asked no model.",
+        labels={"reason": tuple(SkipReason)},
+    ),
+    Metric(
+        name="triage_duration_seconds",
+        help="Time a stage took.",
+        labels={"stage": _STAGES},
+        buckets=_SECONDS,
+    ),
+    Metric(
+        name="triage_trust_total",
+        help="Findings by stamped trust level.",
+        labels={"trust_level": tuple(TrustLevel)},
+    ),
+    Metric(name="triage_confidence", help="Calibrated confidence.", buckets=_SHARES),
+    Metric(name="triage_self_confidence", help="The model's own number.", buckets=_SHARES),
+    Metric(
+        name="triage_confidence_capped_total",
+        help="Steps that lowered a confidence.",
+        labels={"step": tuple(ConfidenceStepName)},
+    ),
+    Metric(
+        name="triage_verify_total",
+        help="Findings by verify status.",
+        labels={"status": tuple(VerifyStatus)},
+    ),
+    Metric(name="triage_verify_duration_seconds", help="Call 2.", buckets=_SECONDS),
+    Metric(name="triage_verify_retries_total", help="Second attempts of call 2."),
+    Metric(
+        name="triage_round_total",
+        help="Rounds by outcome.",
+        labels={"outcome": tuple(RoundOutcome)},
+    ),
+    Metric(
+        name="triage_round_queries_total",
+        help="Contrast checks by who asked and how they ended.",
+        labels={"source": tuple(CheckSource), "outcome": tuple(QueryOutcome)},
+    ),
+    Metric(name="triage_unsupported_claims_total", help="Claims the evidence did not back."),
+    Metric(
+        name="triage_abstentions_total",
+        help="Triages in which both calls declined.",
+    ),
+    Metric(name="triage_veto_total", help="Vetoes.", labels={"veto": tuple(Veto)}),
+    Metric(
+        name="triage_pack_enrichment_degraded_total",
+        help="Packs frozen with a section missing.",
+        labels={"section": tuple(SectionName)},
+    ),
+    Metric(
+        name="triage_error_class_total",
+        help="Failed deliveries by class.",
+        labels={"class": tuple(FailureClass)},
+    ),
+    Metric(
+        name="triage_dead_letter_total",
+        help="Given up.",
+        labels={"reason": tuple(DeadReason)},
+    ),
+    Metric(
+        name="card_audible_total",
+        help="Messages that could ring.",
+        labels={"platform": tuple(Platform), "kind": ("card", "thread")},
+    ),
+    Metric(
+        name="facts_card_seconds",
+        help="Commit of the alert to the facts card being accepted by the chat.",
+        buckets=_SECONDS,
+    ),
+    Metric(
+        name="chat_messages_total",
+        help="Messages sent.",
+        labels={
+            "platform": tuple(Platform),
+            "kind": ("card", "edit", "thread", "notice"),
+            "result": ("sent", "unchanged", "refused", "later", "dead"),
+        },
+    ),
+    Metric(
+        name="llm_calls_total",
+        help="Model calls.",
+        labels={"call": tuple(CallKind), "result": ("ok", "failed")},
+    ),
+    Metric(
+        name="llm_tokens_total",
+        help="Tokens as the provider counted them.",
+        labels={
+            "call": tuple(CallKind),
+            "kind": ("input", "output", "cache_write", "cache_read"),
+        },
+    ),
+    Metric(name="llm_cost_usd_total", help="Cost.", labels={"call": tuple(CallKind)}),
+    Metric(name="llm_cache_miss_total", help="Second calls that read nothing from the cache."),
+    Metric(
+        name="queue_redeliveries_total",
+        help="Deliveries after the first.",
+        labels={"queue": tuple(Queue)},
+    ),
+    Metric(name="queue_depth", help="Jobs due.", labels={"queue": tuple(Queue)}, gauge=True),
+    Metric(
+        name="queue_oldest_age_seconds",
+        help="Age of the oldest due job.",
+        labels={"queue": tuple(Queue)},
+        gauge=True,
+    ),
+)
+
+
+class Telemetry:
+    """Every metric of one process, initialised so that zero and absent differ."""
+
+    def __init__(self, metrics: Sequence[Metric] = METRICS) -> None:
+        """Register everything and set each label value to zero."""
+        self.registry = CollectorRegistry()
+        self._all = {m.name: self._made(m) for m in metrics}
+
+    def _made(self, metric: Metric) -> Counter | Gauge | Histogram:
+        name, labels = f"caveat_{metric.name}", list(metric.labels)
+        made: Counter | Gauge | Histogram
+        if metric.buckets:
+            made = Histogram(
+                name, metric.help, labels, registry=self.registry, buckets=metric.buckets
+            )
+        elif metric.gauge:
+            made = Gauge(name, metric.help, labels, registry=self.registry)
+        else:
+            made = Counter(name, metric.help, labels, registry=self.registry)
+        if labels:
+            for values in product(*metric.labels.values()):
+                made.labels(*values)
+        return made
+
+    def count(self, name: str, amount: float = 1, **labels: str) -> None:
+        """Add to a counter."""
+        metric = self._all[name]
+        bound = metric.labels(**labels) if labels else metric
+        if not isinstance(bound, Counter):
+            raise TypeError(f"{name} is no counter")
+        bound.inc(amount)
+
+    def observe(self, name: str, value: float, **labels: str) -> None:
+        """Add a value to a histogram."""
+        metric = self._all[name]
+        bound = metric.labels(**labels) if labels else metric
+        if not isinstance(bound, Histogram):
+            raise TypeError(f"{name} is no histogram")
+        bound.observe(value)
+
+    def set(self, name: str, value: float, **labels: str) -> None:
+        """Set a gauge."""
+        metric = self._all[name]
+        bound = metric.labels(**labels) if labels else metric
+        if not isinstance(bound, Gauge):
+            raise TypeError(f"{name} is no gauge")
+        bound.set(value)
+
+    def exposition(self) -> bytes:
+        """Everything in Prometheus' text format."""
+        return generate_latest(self.registry)

@@ -1,0 +1,1 @@
+"""Cards in the markup of each surface; every renderer is total."""

@@ -1,0 +1,1 @@
+"""The parts a card is put together from, one a file."""

@@ -1,0 +1,91 @@
+"""Whether it has been seen before, and what it was then."""
+
+from datetime import datetime
+
+from cards.card import Line
+from cards.figures import TIMES, duration, ordinal
+from cards.heading import cause_title, claim
+from cards.life import State, choose, names_no_cause
+from cards.line import bold, joined, moment, say, text
+from cards.render.limits import clean, cut
+from cards.section import Body, CardSection
+from engine.model.pack import HistoryFacts, SectionName, SectionStatus
+from engine.model.run import CaseFile
+
+MOST_CAUSE = 200
+
+
+def build(case: CaseFile, now: datetime) -> Body | None:
+    """Recurrence, and the last finding where it has one."""
+    if choose(case) is State.CHRONIC_QUIET:
+        return _quiet(case, now)
+    lines = (joined((_seen(case), _marks(case))), _last(case, now), _priors(case))
+    body = text(*lines)
+    return Body(blocks=(body,)) if body.lines else None
+
+
+def _facts(case: CaseFile) -> HistoryFacts | None:
+    section = case.pack.section(SectionName.HISTORY) if case.pack else None
+    items = section.items if section else ()
+    return next((i.facts for i in items if isinstance(i.facts, HistoryFacts)), None)
+
+
+def times(case: CaseFile) -> int:
+    """How often the family fired inside the chronic window, this time included."""
+    facts = _facts(case)
+    return max(facts.occurrences if facts else 0, case.incident.recurrences + 1)
+
+
+def _seen(case: CaseFile) -> Line:
+    facts = _facts(case)
+    span = duration(facts.window_s) if facts else "7 d"
+    if times(case) > 1:
+        return say(f"seen {times(case):,}{TIMES} in {span}")
+    section = case.pack.section(SectionName.HISTORY) if case.pack else None
+    read = section is not None and section.status in (SectionStatus.OK, SectionStatus.EMPTY)
+    return say(f"first time in {span}") if read else ()
+
+
+def _marks(case: CaseFile) -> Line:
+    held = ((case.incident.flapping, "flapping"), (case.incident.regression, "back after a fix"))
+    return joined(say(name) for holds, name in held if holds)
+
+
+def _last(case: CaseFile, now: datetime) -> Line:
+    """The last finding of the family; its trust is said before its cause."""
+    last = case.last_finding
+    if last is None or case.finding is not None or names_no_cause(last):
+        return ()
+    mark = "" if claim(last) == "Likely cause" else " (not verified)"
+    when = moment(last.created_at, now)
+    return say("last time, ", when, f"{mark}: {cut(clean(last.root_cause or ''), MOST_CAUSE)}")
+
+
+def _priors(case: CaseFile) -> Line:
+    section = case.pack.section(SectionName.PRIORS) if case.pack else None
+    if section is None or not section.items:
+        return ()
+    return say(f"an earlier resolution: {cut(clean(section.items[0].text), MOST_CAUSE)}")
+
+
+def _quiet(case: CaseFile, now: datetime) -> Body:
+    again = say(f"{ordinal(times(case))} time in 7 days; nothing new")
+    last = case.last_finding
+    if last is None:
+        return Body(title=say(bold("Seen before")), blocks=(text(again),))
+    title = (*say(bold("Last finding"), " (", moment(last.created_at, now), ")"), *_mark(case))
+    cause = () if names_no_cause(last) else say(cut(clean(last.root_cause or ""), MOST_CAUSE))
+    return Body(title=title, blocks=(text(cause, again),))
+
+
+def _mark(case: CaseFile) -> Line:
+    """The trust of the last finding, as its own heading would say it."""
+    if case.last_finding is None:
+        return ()
+    title = cause_title(case.last_finding)
+    if len(title) > 1:
+        return title[1:]
+    return say(f" · {'verified' if claim(case.last_finding) == 'Likely cause' else 'not checked'}")
+
+
+SECTION = CardSection(name="history", rank=60, keep=60, build=build)

@@ -1,0 +1,41 @@
+"""What claims cite, and whether it exists and says anything. Pure."""
+
+from collections.abc import Iterable, Sequence
+
+from engine.model.evidence import QueryOutcome
+from engine.model.finding import CheckResult, Claim, ClaimRuling, Ruling
+from engine.model.pack import Pack
+
+
+def known_ids(pack: Pack, results: Sequence[CheckResult] = ()) -> frozenset[str]:
+    """Every evidence id there is: in the pack or the round."""
+    return frozenset(item.id for item in pack.items) | {result.id for result in results}
+
+
+def telling_ids(pack: Pack, results: Sequence[CheckResult] = ()) -> frozenset[str]:
+    """Ids that can bear a ruling: a check that was not fetched confirms and contradicts nothing."""
+    silent = {r.id for r in results if r.outcome is not QueryOutcome.FETCHED}
+    return known_ids(pack, results) - silent
+
+
+def valid_citations(claims: Iterable[Claim], known: frozenset[str]) -> int:
+    """Count the distinct ids of `claims` that exist; foreign ones stay visible and do not count."""
+    return len({id_ for claim in claims for id_ in claim.evidence_ids} & known)
+
+
+def backed(rulings: Iterable[ClaimRuling], telling: frozenset[str]) -> tuple[ClaimRuling, ...]:
+    """Take back every ruling that rests on nothing that could bear it."""
+    return tuple(_backed(ruling, telling) for ruling in rulings)
+
+
+def _backed(ruling: ClaimRuling, telling: frozenset[str]) -> ClaimRuling:
+    # A contradiction comes from what the ruling cites. Support may also rest on the claim's own.
+    cited = set(ruling.evidence_ids)
+    if ruling.ruling is Ruling.SUPPORTED:
+        cited |= set(ruling.claim.evidence_ids)
+    return ruling if cited & telling else ruling.model_copy(update={"ruling": Ruling.NEITHER})
+
+
+def unsupported(rulings: Iterable[ClaimRuling]) -> tuple[str, ...]:
+    """Give the claims the evidence did not back, in order."""
+    return tuple(r.claim.text for r in rulings if r.ruling is not Ruling.SUPPORTED)

@@ -1,0 +1,1 @@
+"""What is said to a model, and how its replies are read."""

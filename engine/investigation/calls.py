@@ -1,0 +1,95 @@
+"""Model calls of one triage: each is a row before it is sent, and settled whatever became of it."""
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+from engine.errors import EngineError, TimedOutError
+from engine.model.event import SessionEvent
+from engine.model.llm import ModelReply, ModelRequest
+from engine.model.run import CallKind, CallState, ModelCall, Run, Usage
+from engine.ports import LLM, Clock, Events, NewId, Store
+
+ACTOR = "engine"
+Price = Callable[[str, Usage], float | None]
+"""US dollars of a call, by model; None where nothing is known of its price."""
+
+
+@dataclass
+class Caller:
+    """Sends the calls of one run."""
+
+    run: Run
+    store: Store
+    llm: LLM
+    clock: Clock
+    new_id: NewId
+    events: Events
+    price: Price
+    sent: list[ModelCall] = field(default_factory=list)
+    """Settled calls, oldest first."""
+
+    async def send(self, kind: CallKind, request: ModelRequest, timeout_s: float) -> ModelReply:
+        """Send one request once.
+
+        Raises:
+            EngineError: what the provider did; the row says so too.
+        """
+        call = await self._open(kind, request)
+        try:
+            async with self.clock.timeout(timeout_s):
+                reply = await self.llm.complete(request, timeout_s)
+        except TimeoutError:
+            late = TimedOutError(f"{timeout_s:.0f} s")
+            await self._close(call, CallState.FAILED, error=str(late))
+            raise late from None
+        except EngineError as error:
+            await self._close(call, CallState.FAILED, error=str(error))
+            raise
+        await self._close(call, CallState.OK, reply=reply)
+        return reply
+
+    async def _open(self, kind: CallKind, request: ModelRequest) -> ModelCall:
+        async with self.store.begin() as tx:
+            call = ModelCall(
+                id=self.new_id(),
+                client_id=self.run.client_id,
+                triage_id=self.run.triage_id,
+                kind=kind,
+                model=request.model,
+                state=CallState.SENT,
+                sent_at=await tx.now(),
+            )
+            await tx.calls.add(call, request.canonical())
+        return call
+
+    async def _close(
+        self, call: ModelCall, state: CallState, *, reply: ModelReply | None = None, error: str = ""
+    ) -> None:
+        usage = reply.usage if reply else Usage()
+        async with self.store.begin() as tx:
+            settled = call.model_copy(
+                update={
+                    "state": state,
+                    "settled_at": await tx.now(),
+                    "usage": usage,
+                    "cost_usd": self.price(call.model, usage) if reply else None,
+                    "error": error[:500],
+                }
+            )
+            await tx.calls.settle(settled, reply.text if reply else "")
+            facts = _facts(settled, reply)
+            await tx.audit.append(self.run.client_id, ACTOR, "llm.response", facts)
+        self.sent.append(settled)
+        event = {**facts, "cost_usd": settled.cost_usd}
+        await self.events(SessionEvent.CALL, event)
+
+
+def _facts(call: ModelCall, reply: ModelReply | None) -> dict[str, str | int | None]:
+    return {
+        "triage_id": call.triage_id,
+        "call": call.kind,
+        "model": call.model,
+        "result": call.state,
+        "request_id": reply.request_id if reply else None,
+        **call.usage.model_dump(),
+    }

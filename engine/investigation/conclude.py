@@ -1,0 +1,84 @@
+"""The requests of a triage: one conversation that only ever grows at its end."""
+
+from collections.abc import Sequence
+
+from engine.investigation.evidence import evidence
+from engine.investigation.prompts import prompt
+from engine.investigation.schema import NAME, ONE_CALL, TWO_CALLS
+from engine.model.base import Frozen
+from engine.model.finding import CheckResult
+from engine.model.llm import Block, ModelRequest, Turn
+from engine.model.pack import CauseClass, Pack
+from engine.model.policy import TriageRule
+
+
+class Setting(Frozen):
+    """What shapes the requests of a triage; fixed before the first one is sent."""
+
+    fence: str
+    """Mark of untrusted text, drawn once per triage."""
+    model: str
+    metrics: bool
+    """A metrics backend can be asked."""
+    caching: bool = True
+    """Marks are worth setting for this model."""
+
+
+def opening(pack: Pack, setting: Setting, rule: TriageRule) -> ModelRequest:
+    """Ask for the draft.
+
+    With verification off nothing is planned, nothing is marked for the cache and nothing follows.
+    """
+    verified = rule.verification.enabled
+    marked = verified and setting.caching
+    system = prompt("system", cause_classes=", ".join(CauseClass))
+    blocks = (
+        Block(text=evidence(pack, setting.fence), cache=marked),
+        Block(text=_instruction(setting, rule)),
+    )
+    return ModelRequest(
+        model=setting.model,
+        system=(Block(text=system, cache=marked),),
+        turns=(Turn(role="user", blocks=blocks),),
+        schema_name=NAME,
+        reply_schema=TWO_CALLS if verified else ONE_CALL,
+        max_tokens=rule.conclude_max_tokens,
+    )
+
+
+def _instruction(setting: Setting, rule: TriageRule) -> str:
+    if not rule.verification.enabled:
+        return "\n\n".join([prompt("conclude"), prompt("remembered")])
+    kinds = ["kind_promql"] if setting.metrics else []
+    offered = "\n".join(prompt(kind) for kind in [*kinds, "kind_incidents_in_window"])
+    most = str(rule.verification.max_queries)
+    return "\n\n".join([prompt("conclude"), prompt("disprove", most=most, kinds=offered)])
+
+
+def asked_again(request: ModelRequest, reply: str, why: str, wanted: str) -> ModelRequest:
+    """Ask once more after a reply that could not be read; it stays in the conversation."""
+    if not reply.strip():
+        return request
+    said = Turn(role="assistant", blocks=(Block(text=reply),))
+    told = Turn(role="user", blocks=(Block(text=prompt("again", why=why, wanted=wanted)),))
+    return request.model_copy(update={"turns": (*request.turns, said, told)})
+
+
+def judging(
+    request: ModelRequest,
+    draft: str,
+    results: Sequence[CheckResult],
+    setting: Setting,
+    rule: TriageRule,
+) -> ModelRequest:
+    """Ask for the judgement: the same words as before, the draft as the model's own, results."""
+    said = Turn(role="assistant", blocks=(Block(text=draft, cache=setting.caching),))
+    told = Block(text=prompt("judge", results=shown(results, setting.fence)))
+    turns = (*request.turns, said, Turn(role="user", blocks=(told,)))
+    return request.model_copy(update={"turns": turns, "max_tokens": rule.verify_token_budget})
+
+
+def shown(results: Sequence[CheckResult], delimiter: str) -> str:
+    """Write the results between fence lines, each text byte for byte as it is persisted."""
+    lines = [f"[{r.id}] {r.source}, {r.kind}, {r.outcome}\n{r.text}" for r in results]
+    return "\n".join([f"<untrusted {delimiter}>", *lines, f"</untrusted {delimiter}>"])

@@ -1,0 +1,139 @@
+"""Call 1: the draft, with one more try where the reply was no use."""
+
+from dataclasses import dataclass
+
+from engine.errors import EngineError, TerminalError, TransientError, UnknownModelError
+from engine.investigation.conclude import asked_again, opening
+from engine.investigation.reply import Read, Unreadable, read_draft
+from engine.investigation.session import Session
+from engine.investigation.stops import Stop, stop_of
+from engine.model.event import SessionEvent
+from engine.model.finding import Draft
+from engine.model.llm import ModelReply, ModelRequest
+from engine.model.run import CallKind, Usage
+
+LARGER = 2
+"""How many times the room a reply gets that was cut off."""
+
+
+@dataclass(frozen=True)
+class Drafted:
+    """A draft with the words it came in and the request that brought it."""
+
+    draft: Draft
+    reply: str
+    request: ModelRequest
+    usage: Usage
+
+
+async def draft(session: Session) -> Drafted | None:
+    """Ask for a draft, twice at most; None when neither reply could be read as one.
+
+    Raises:
+        EngineError: the provider failed, refused, cut the reply off twice or stayed silent twice.
+    """
+    request = opening(session.pack, session.setting, session.rule)
+    sent, reply = await _sent(session, request)
+    read = _read(reply)
+    if isinstance(read, Read):
+        return await _taken(session, read, reply, sent)
+    sent, reply = await _sent(session, await _retry(session, sent, reply, read))
+    read = _read(reply)
+    if isinstance(read, Read):
+        return await _taken(session, read, reply, sent)
+    await _unreadable(session, read)
+    _give_up(reply)
+    return None
+
+
+def _read(reply: ModelReply) -> Read | Unreadable:
+    match stop_of(reply):
+        case Stop.WHOLE:
+            return read_draft(reply.text)
+        case Stop.CUT:
+            return Unreadable(why="the reply was cut off before its end")
+        case Stop.SILENT:
+            return Unreadable(why="the reply was empty")
+        case Stop.REFUSED:
+            return Unreadable(why="the model refused")
+
+
+async def _sent(session: Session, request: ModelRequest) -> tuple[ModelRequest, ModelReply]:
+    """Send, and once in a triage with the other model when the name of the first is refused."""
+    try:
+        reply = await _send(session, request)
+    except UnknownModelError:
+        other = await _fallen_back(session, request)
+        if other is None:
+            raise
+        return other, await _send(session, other)
+    if stop_of(reply) is Stop.REFUSED:
+        other = await _fallen_back(session, request)
+        if other is not None:
+            return other, await _send(session, other)
+    return request, reply
+
+
+async def _send(session: Session, request: ModelRequest) -> ModelReply:
+    rule = session.rule
+    return await session.caller.send(
+        CallKind.CONCLUDE, request, min(rule.call_timeout_s, rule.deadline)
+    )
+
+
+async def _fallen_back(session: Session, request: ModelRequest) -> ModelRequest | None:
+    """Switch the session to the other model; None when it is the other one already."""
+    other = session.rule.fallback_model
+    if request.model == other:
+        return None
+    await session.ports.events(SessionEvent.FALLBACK, {"from": request.model, "to": other})
+    session.setting = session.setting.model_copy(update={"model": other})
+    return request.model_copy(update={"model": other})
+
+
+async def _retry(
+    session: Session, request: ModelRequest, reply: ModelReply, read: Unreadable
+) -> ModelRequest:
+    """Make the second request: with more room, the same again, or with what was wrong."""
+    await _unreadable(session, read)
+    match stop_of(reply):
+        case Stop.CUT:
+            return request.model_copy(update={"max_tokens": request.max_tokens * LARGER})
+        case Stop.SILENT:
+            return request
+        case Stop.REFUSED:
+            raise TerminalError("the model refused to answer")
+        case Stop.WHOLE:
+            return asked_again(request, reply.text, read.why, "draft")
+
+
+def _give_up(reply: ModelReply) -> None:
+    """Raise where a delivery, or none, is the answer; words that are no draft just end here."""
+    error: EngineError | None = None
+    match stop_of(reply):
+        case Stop.CUT:
+            error = TerminalError("the reply was cut off twice: raise triage.conclude_max_tokens")
+        case Stop.REFUSED:
+            error = TerminalError("the model refused to answer")
+        case Stop.SILENT:
+            error = TransientError("the reply was empty twice")
+        case Stop.WHOLE:
+            pass
+    if error is not None:
+        raise error
+
+
+async def _unreadable(session: Session, read: Unreadable) -> None:
+    facts = {"call": CallKind.CONCLUDE.value, "why": read.why[:200]}
+    await session.ports.events(SessionEvent.UNREADABLE, facts)
+
+
+async def _taken(session: Session, read: Read, reply: ModelReply, request: ModelRequest) -> Drafted:
+    facts = {
+        "abstains": read.draft.abstains,
+        "self_confidence": read.draft.self_confidence,
+        "planned": len(read.draft.plan),
+        "dropped": read.dropped,
+    }
+    await session.ports.events(SessionEvent.DRAFT, facts)
+    return Drafted(draft=read.draft, reply=reply.text, request=request, usage=reply.usage)

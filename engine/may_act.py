@@ -1,0 +1,42 @@
+"""Whether a finding is good enough for the engine to prepare something by itself."""
+
+from enum import StrEnum
+
+from engine.model.finding import Disposition, Finding, TrustLevel
+from engine.model.org import Flags
+from engine.model.policy import GroundednessRule
+
+
+class Preparation(StrEnum):
+    """What may be drafted without being asked. A draft is no effect; a press is."""
+
+    PROPOSAL = "proposal"
+    MEMORY_STUB = "memory_stub"
+
+
+_LEAST = {
+    Preparation.PROPOSAL: TrustLevel.UNCONFIRMED,
+    Preparation.MEMORY_STUB: TrustLevel.VERIFIED,
+}
+_RANK = {TrustLevel.UNVERIFIED: 0, TrustLevel.UNCONFIRMED: 1, TrustLevel.VERIFIED: 2}
+
+
+def may_act(
+    finding: Finding, preparation: Preparation, flags: Flags, rule: GroundednessRule, *, fits: bool
+) -> bool:
+    """Say whether `preparation` may be drafted from `finding`.
+
+    Args:
+        finding: as persisted.
+        preparation: what would be drafted.
+        flags: the client's flags, read afresh.
+        rule: the floor against fabrication; a score is needed, null is not enough.
+        fits: the catalog entry fits the finding's cause; of no interest to memory.
+    """
+    on = flags.ai_triage and (flags.remediation or preparation is not Preparation.PROPOSAL)
+    grounded = finding.groundedness is not None and finding.groundedness >= rule.floor
+    checked = finding.round is not None and not finding.round.degraded
+    trusted = _RANK[finding.trust_level] >= _RANK[_LEAST[preparation]]
+    answered = finding.disposition is Disposition.ANSWERED
+    suits = fits or preparation is not Preparation.PROPOSAL
+    return on and answered and grounded and checked and trusted and suits

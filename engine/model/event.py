@@ -1,0 +1,42 @@
+"""Steps of a triage as they happen: one stream feeds audit, live view, metrics and replay."""
+
+from collections.abc import Mapping
+from enum import StrEnum
+
+
+class SessionEvent(StrEnum):
+    """What happened. Facts beside it are counts, codes and seconds, never a model's prose."""
+
+    SKIPPED = "skipped"
+    """No model was asked: `reason`."""
+    PACK = "pack"
+    """A pack was frozen: `sections` that are degraded, `hash`."""
+    FAILED = "failed"
+    """A delivery ended without a finding: `class`."""
+    STAGE = "stage"
+    """A stage ended: `stage`, `seconds`."""
+    CALL = "call"
+    """A model call was settled: `call`, `model`, `result`, tokens, `cost_usd`."""
+    FALLBACK = "fallback"
+    """The model name was refused and the other one asked: `from`, `to`."""
+    CACHE_MISS = "cache_miss"
+    """Call 2 read nothing from the prompt cache: `model`, `cause`."""
+    UNREADABLE = "unreadable"
+    """A reply could not be used: `call`, `why`."""
+    DRAFT = "draft"
+    """`abstains`, `self_confidence`, `planned`, `dropped`."""
+    QUERY = "query"
+    """A check ended: `source`, `check`, `outcome`."""
+    ROUND = "round"
+    """`outcome`, `floor_fetched`, `reasons`."""
+    VERIFY_RETRY = "verify_retry"
+    VERIFY = "verify"
+    """`status`."""
+    STEP = "step"
+    """A confidence step was taken: `step`, `value` after it."""
+    VETO = "veto"
+    STAMP = "stamp"
+    """`trust_level`, `disposition`, `confidence`, `path`, `unsupported`."""
+
+
+EventFacts = Mapping[str, str | int | float | bool | None]

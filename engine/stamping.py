@@ -1,0 +1,261 @@
+"""From draft, checks and judgement to the finding that is kept. Pure: equal input, equal finding."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+from pydantic import AwareDatetime
+
+from engine.caveats import Weak, caveats, metadata_only
+from engine.citations import known_ids, unsupported, valid_citations
+from engine.confidence import Calibration, Said, Weighed, uncalibrated, weigh
+from engine.disposition import Judged, disposition, verify_status
+from engine.investigation.judgement import replaced, unruled
+from engine.model.base import Frozen
+from engine.model.finding import (
+    CauseKey,
+    Claim,
+    ClaimRuling,
+    Disposition,
+    Draft,
+    Finding,
+    Judgement,
+    MemoryVerdict,
+    Round,
+    RoundOutcome,
+    TriagePath,
+    TrustLevel,
+    VerifyStatus,
+    Veto,
+)
+from engine.model.pack import Pack
+from engine.model.policy import TriageRule
+from engine.model.run import Run
+from engine.trust import Standing, stamp
+from engine.verification.round import JUDGEMENT_LOST, Batch
+from engine.verification.vetoes import Accused, vetoes
+
+
+class Material(Frozen):
+    """All a finding is made of."""
+
+    run: Run
+    pack: Pack
+    model: str
+    created_at: AwareDatetime
+    draft: Draft | None
+    """None when no reply could be read as one."""
+    batch: Batch | None = None
+    """None when verification is switched off, or nothing was there to verify."""
+    judgement: Judgement | None = None
+    lost: VerifyStatus | None = None
+    """How call 2 was lost: timed out or errored."""
+    rejudge_of: str | None = None
+
+    @property
+    def identity(self) -> dict[str, Any]:
+        """What every finding says of itself, whatever came out."""
+        return {
+            "triage_id": self.run.triage_id,
+            "incident_id": self.run.incident_id,
+            "client_id": self.run.client_id,
+            "pack_hash": self.pack.hash,
+            "created_at": self.created_at,
+            "model": self.model,
+            "rejudge_of": self.rejudge_of,
+        }
+
+
+def finding_of(
+    material: Material, rule: TriageRule, calibrate: Calibration = uncalibrated
+) -> Finding:
+    """Stamp what the calls and checks came to."""
+    if material.draft is None:
+        return _unjudged(material)
+    return _Stamping(material, material.draft, rule, calibrate).finding
+
+
+def _unjudged(material: Material) -> Finding:
+    """Say that no reply was a draft: there is no cause, no number and no check."""
+    return Finding(
+        **material.identity,
+        path=TriagePath.FULL,
+        disposition=Disposition.NOT_JUDGED,
+        trust_level=TrustLevel.UNVERIFIED,
+        verify_status=VerifyStatus.NO_ANALYSIS,
+        root_cause=None,
+        root_cause_key=None,
+        caveats=caveats(material.pack, None, disposition=Disposition.NOT_JUDGED),
+    )
+
+
+@dataclass(frozen=True)
+class _Stamping:
+    """The steps, each on top of those before it."""
+
+    material: Material
+    draft: Draft
+    rule: TriageRule
+    calibrate: Calibration
+
+    @cached_property
+    def root_cause(self) -> str | None:
+        """The judgement's; the draft's when call 2 was lost or is switched off."""
+        judgement = self.material.judgement
+        return judgement.root_cause if judgement else self.draft.root_cause
+
+    @cached_property
+    def key(self) -> CauseKey | None:
+        judgement = self.material.judgement
+        return judgement.root_cause_key if judgement else self.draft.root_cause_key
+
+    @cached_property
+    def rulings(self) -> tuple[ClaimRuling, ...]:
+        judgement = self.material.judgement
+        return judgement.rulings if judgement else unruled(self.draft)
+
+    @cached_property
+    def replaced(self) -> bool:
+        judged = self.material.judgement is not None
+        return judged and replaced(self.draft.root_cause_key, self.key)
+
+    @cached_property
+    def status(self) -> VerifyStatus:
+        if self.material.batch is None:
+            return VerifyStatus.NOT_RUN
+        if self.material.judgement is None:
+            return self.material.lost or VerifyStatus.ERRORED
+        judged = Judged(
+            abstains=self.root_cause is None,
+            draft_abstained=self.draft.abstains,
+            replaced=self.replaced,
+            floor_fetched=self.material.batch.floor_fetched,
+            rulings=self.rulings,
+        )
+        return verify_status(judged)
+
+    @cached_property
+    def round(self) -> Round | None:
+        batch = self.material.batch
+        if batch is None:
+            return None
+        lost = () if self.material.judgement else (JUDGEMENT_LOST,)
+        reasons = (*batch.degraded_reasons, *lost)
+        return Round(
+            results=batch.results,
+            outcome=self._outcome(degraded=bool(reasons)),
+            degraded_reasons=reasons,
+            floor_fetched=batch.floor_fetched,
+        )
+
+    def _outcome(self, *, degraded: bool) -> RoundOutcome:
+        if degraded:
+            return RoundOutcome.DEGRADED
+        if self.replaced or self.status is VerifyStatus.REFUTED:
+            return RoundOutcome.REVISED
+        verified = self.status is VerifyStatus.VERIFIED
+        return RoundOutcome.SUPPORTED if verified else RoundOutcome.INCONCLUSIVE
+
+    @cached_property
+    def thin(self) -> bool:
+        """Whether nothing but the alert itself was known."""
+        return self.root_cause is not None and metadata_only(self.material.pack, self.round)
+
+    @cached_property
+    def weighed(self) -> Weighed:
+        """Confidence in a cause; without one there is none."""
+        if self.root_cause is None:
+            return Weighed(value=None)
+        batch, judgement = self.material.batch, self.material.judgement
+        said = Said(
+            self_confidence=self.draft.self_confidence,
+            judged_confidence=judgement.judged_confidence if judgement else None,
+            query_failed=bool(batch and batch.query_failed) or self.degraded,
+            metadata_only=self.thin,
+            replaced=self.replaced,
+        )
+        return weigh(said, self.calibrate)
+
+    @property
+    def degraded(self) -> bool:
+        return self.round is not None and self.round.degraded
+
+    @cached_property
+    def vetoes(self) -> tuple[Veto, ...]:
+        """What code has against the cause; with verification off nothing was to be stamped."""
+        if self.key is None or self.material.batch is None:
+            return ()
+        accused = Accused(
+            cause=self.key,
+            rulings=self.rulings,
+            pack=self.material.pack,
+            results=self.material.batch.results,
+        )
+        return vetoes(accused)
+
+    @cached_property
+    def valid_citations(self) -> int:
+        results = self.round.results if self.round else ()
+        return valid_citations(self._cited(), known_ids(self.material.pack, results))
+
+    def _cited(self) -> Iterator[Claim]:
+        for ruling in self.rulings:
+            both = (*ruling.claim.evidence_ids, *ruling.evidence_ids)
+            yield ruling.claim.model_copy(update={"evidence_ids": both})
+
+    @cached_property
+    def disposition(self) -> Disposition:
+        return disposition(self.status, abstains=self.root_cause is None)
+
+    @cached_property
+    def trust_level(self) -> TrustLevel:
+        standing = Standing(
+            status=self.status,
+            confidence=self.weighed.value,
+            vetoes=self.vetoes,
+            valid_citations=self.valid_citations,
+        )
+        return stamp(standing, self.rule.trust)
+
+    @cached_property
+    def memory_verdict(self) -> MemoryVerdict | None:
+        """A round that missed its minimum neither confirms nor refutes what is remembered."""
+        if self.material.batch is None:
+            return self.draft.memory_verdict
+        judgement = self.material.judgement
+        return None if self.degraded or judgement is None else judgement.memory_verdict
+
+    @cached_property
+    def finding(self) -> Finding:
+        judgement = self.material.judgement
+        last = judgement or self.draft
+        return Finding(
+            **self.material.identity,
+            path=TriagePath.FULL if self.round else TriagePath.SINGLE_CALL,
+            disposition=self.disposition,
+            trust_level=self.trust_level,
+            verify_status=self.status,
+            root_cause=self.root_cause,
+            root_cause_key=self.key,
+            replaced=self.replaced,
+            claims=self.rulings,
+            unsupported_claims=unsupported(self.rulings) if judgement else (),
+            missing=last.missing or self.draft.missing,
+            next_step=last.next_step or self.draft.next_step,
+            confidence=self.weighed.value,
+            confidence_steps=self.weighed.steps,
+            self_confidence=self.draft.self_confidence,
+            valid_citations=self.valid_citations,
+            vetoes=self.vetoes,
+            caveats=caveats(
+                self.material.pack,
+                self.round,
+                disposition=self.disposition,
+                vetoes=self.vetoes,
+                weak=frozenset({Weak.METADATA_ONLY} if self.thin else ()),
+            ),
+            memory_verdict=self.memory_verdict,
+            draft=self.draft,
+            round=self.round,
+        )

@@ -1,0 +1,1 @@
+"""The one round of contrast evidence between draft and judgement."""

@@ -1,0 +1,1 @@
+"""Kinds of contrast check, one a file."""

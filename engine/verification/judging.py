@@ -1,0 +1,81 @@
+"""Call 2: the draft judged against what was fetched to disprove it, in a time of its own."""
+
+import logging
+from collections.abc import Iterator
+
+from engine.citations import telling_ids
+from engine.errors import EngineError, TimedOutError
+from engine.investigation.conclude import judging
+from engine.investigation.drafting import Drafted
+from engine.investigation.judgement import judgement_of
+from engine.investigation.reply import Unreadable, read_ruling
+from engine.investigation.session import Session
+from engine.investigation.stops import Stop, stop_of
+from engine.model.event import SessionEvent
+from engine.model.finding import Judgement, VerifyStatus
+from engine.model.llm import ModelReply, ModelRequest
+from engine.model.policy import TriageRule
+from engine.model.run import CallKind
+from engine.verification.round import Batch
+
+logger = logging.getLogger(__name__)
+LEAST_S = 1.0
+"""Less than this is no attempt."""
+
+
+async def judgement(session: Session, drafted: Drafted, batch: Batch) -> Judgement | VerifyStatus:
+    """Ask for the judgement; a call that is lost gives how it was lost, and costs no draft."""
+    request = judging(drafted.request, drafted.reply, batch.results, session.setting, session.rule)
+    try:
+        reply = await _sent(session, request)
+    except TimedOutError:
+        return VerifyStatus.TIMED_OUT
+    except EngineError as error:
+        logger.warning("the judgement of %s was lost: %s", session.run.triage_id, error)
+        return VerifyStatus.ERRORED
+    await _watch_cache(session, drafted, reply)
+    ruled = read_ruling(reply.text) if stop_of(reply) is Stop.WHOLE else _unfinished(reply)
+    if isinstance(ruled, Unreadable):
+        facts = {"call": CallKind.VERIFY.value, "why": ruled.why[:200]}
+        await session.ports.events(SessionEvent.UNREADABLE, facts)
+        return VerifyStatus.ERRORED
+    return judgement_of(ruled, drafted.draft, telling_ids(session.pack, batch.results))
+
+
+def _unfinished(reply: ModelReply) -> Unreadable:
+    return Unreadable(why=f"the reply is {stop_of(reply)}")
+
+
+async def _sent(session: Session, request: ModelRequest) -> ModelReply:
+    """Send within the stage's own time; one more try on a time-out has what the first left."""
+    clock = session.ports.clock
+    until_s = clock.monotonic() + session.rule.verify_deadline
+    late = TimedOutError()
+    for attempt, most_s in enumerate(_attempts(session.rule)):
+        left_s = until_s - clock.monotonic()
+        if left_s < LEAST_S:
+            break
+        if attempt:
+            await session.ports.events(SessionEvent.VERIFY_RETRY, {})
+        try:
+            return await session.caller.send(CallKind.VERIFY, request, min(most_s, left_s))
+        except TimedOutError as error:
+            late = error
+    raise late
+
+
+def _attempts(rule: TriageRule) -> Iterator[float]:
+    """Give how long each attempt may take at most; the last one has all that is left."""
+    yield from [rule.verify_first_s] * rule.verify_max_retries
+    yield rule.verify_deadline
+
+
+async def _watch_cache(session: Session, drafted: Drafted, reply: ModelReply) -> None:
+    """Say so when the second call paid for the prompt again, with the likely cause."""
+    if not session.setting.caching:
+        return
+    model = session.setting.model
+    cause = session.ports.cache.saw(model, drafted.usage, reply.usage)
+    if cause is not None:
+        logger.warning("%s read no cached tokens on call 2: %s", model, cause)
+        await session.ports.events(SessionEvent.CACHE_MISS, {"model": model, "cause": cause})

@@ -1,0 +1,30 @@
+"""Which kinds of check could speak against which class of cause."""
+
+from collections.abc import Mapping
+
+from engine.model.pack import CauseClass
+
+_WIDE = frozenset(
+    {
+        CauseClass.NODE,
+        CauseClass.NETWORK,
+        CauseClass.DNS,
+        CauseClass.CLOUD_PROVIDER,
+        CauseClass.MONITORING,
+    }
+)
+"""Causes that take their neighbours down with them."""
+
+_REFUTES: Mapping[str, frozenset[CauseClass]] = {
+    "peer_up_ratio": _WIDE,
+    "ready_pods": _WIDE | {CauseClass.RESOURCE_EXHAUSTION},
+    "incidents_in_window": frozenset(),
+    "model_promql": frozenset(CauseClass),
+}
+"""A query of the model's own asks what its author thought of, so it may speak to any class. Other
+incidents name what else burns; that nothing else does proves nothing about this."""
+
+
+def could_refute(kind: str, cause_class: CauseClass) -> bool:
+    """Whether a fetched, scoped check of this kind could have contradicted such a cause."""
+    return cause_class in _REFUTES.get(kind, frozenset())

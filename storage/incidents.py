@@ -1,0 +1,286 @@
+"""Incidents: what is read before a decision, and what is kept after it."""
+
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from datetime import datetime, timedelta
+from typing import Any
+
+from sqlalchemy import select
+from sqlalchemy.dialects.postgresql import insert
+from sqlalchemy.exc import DBAPIError
+from sqlalchemy.ext.asyncio import AsyncSession
+
+from engine.errors import RecallError
+from engine.model.incident import AlertGroup, Incident, IncidentState
+from engine.model.org import DRILL_CLIENT
+from engine.model.standing import Flip, Newest, Recalled, Saved, Seat, Standing
+from storage import incident_sql as sql
+from storage.incident_values import (
+    NeighbourRow,
+    flip_of,
+    incident_columns,
+    incident_of,
+    member_columns,
+    seat_of,
+)
+from storage.tables import IncidentRow
+
+SAMPLE = 60
+"""Members of an incident read for joining, newest first."""
+OPEN_AT_ONCE = 200
+"""Open incidents an alert may join by correlation, newest first."""
+FLIPS = 200
+"""Transitions of a group that are remembered for a decision."""
+
+
+class IncidentRows:
+    """Incidents, their members and transitions."""
+
+    def __init__(self, session: AsyncSession) -> None:
+        """Speak through an open session."""
+        self._session = session
+
+    async def lock(self, client_id: str) -> None:
+        """Decide alone for a client until the transaction ends."""
+        await self._session.execute(sql.LOCK, {"client_id": client_id})
+
+    async def get(self, incident_id: str) -> Incident | None:
+        """One incident with all its groups and members."""
+        found = await self.load([incident_id], sample=None)
+        return found[0].incident if found else None
+
+    async def seats(self, client_id: str, fingerprints: Iterable[str]) -> list[Seat]:
+        """Every place these fingerprints have, in whatever incident."""
+        asked = {"client_id": client_id, "fingerprints": sorted(fingerprints)}
+        return [seat_of(row) for row in await self._session.execute(sql.SEATS, asked)]
+
+    async def recall(
+        self,
+        client_id: str,
+        group_ids: Iterable[str],
+        now: datetime,
+        idle_s: float,
+        window_s: float,
+    ) -> Recalled:
+        """What is remembered of these groups.
+
+        Raises:
+            RecallError: the store could not answer; the transaction goes on.
+        """
+        asked = {
+            "client_id": client_id,
+            "groups": sorted(group_ids),
+            "active_since": now - timedelta(seconds=idle_s),
+            "since": now - timedelta(seconds=window_s),
+            "flips": FLIPS,
+        }
+        try:
+            async with self._session.begin_nested():
+                return await self._recall(asked)
+        except DBAPIError as error:
+            raise RecallError(type(error).__name__) from error
+
+    async def _recall(self, asked: Mapping[str, object]) -> Recalled:
+        incidents: dict[str, tuple[str, ...]] = {}
+        for row in await self._session.execute(sql.HOMES, asked):
+            incidents[row.group_id] = (*incidents.get(row.group_id, ()), row.incident_id)
+        flips: dict[str, list[Flip]] = {}
+        for row in await self._session.execute(sql.FLIPS, asked):
+            flips.setdefault(row.group_id, []).append(flip_of(row))
+        earlier = await self._session.execute(sql.EARLIER, asked)
+        return Recalled(
+            incidents=incidents,
+            flips={group: tuple(some) for group, some in flips.items()},
+            earlier={row.group_id: row.incidents for row in earlier},
+        )
+
+    async def joinable(self, client_id: str, now: datetime, late_s: float) -> list[str]:
+        """Open incidents that may take alerts in: in their window, or opened within `late_s`."""
+        found = await self._session.execute(
+            sql.JOINABLE,
+            {
+                "client_id": client_id,
+                "now": now,
+                "opened_since": now - timedelta(seconds=late_s),
+                "limit": OPEN_AT_ONCE,
+            },
+        )
+        return [row.id for row in found]
+
+    async def load(
+        self,
+        incident_ids: Iterable[str],
+        *,
+        fingerprints: Iterable[str] = (),
+        sample: int | None = SAMPLE,
+    ) -> list[Standing]:
+        """Incidents with a sample of their members, these fingerprints always among them."""
+        ids = sorted(set(incident_ids))
+        if not ids:
+            return []
+        table = IncidentRow.__table__
+        rows = await self._session.execute(select(table).where(table.c.id.in_(ids)))
+        members: dict[str, list[Any]] = {}
+        asked = {"ids": ids, "fingerprints": sorted(fingerprints), "sample": sample}
+        for row in await self._session.execute(sql.MEMBERS, asked):
+            members.setdefault(row.incident_id, []).append(row)
+        groups = await self._groups_of(members)
+        counts = {row.incident_id: row for row in await self._session.execute(sql.COUNTS, asked)}
+        standings = []
+        for row in rows:
+            size, firing = (
+                (counts[row.id].size, counts[row.id].firing) if row.id in counts else (0, 0)
+            )
+            incident = incident_of(row, members.get(row.id, ()), groups)
+            standings.append(Standing(incident=incident, firing=firing, size=size))
+        return standings
+
+    async def _groups_of(self, members: Mapping[str, Sequence[Any]]) -> dict[str, AlertGroup]:
+        ids = sorted({row.group_id for rows in members.values() for row in rows})
+        found = await self._session.execute(sql.GROUPS_OF, {"ids": ids})
+        return {row.id: AlertGroup(**row._asdict()) for row in found}
+
+    async def open_for_client(self, client_id: str) -> list[Incident]:
+        """Every open incident of a client, the oldest first."""
+        open_ids = select(IncidentRow.id).where(
+            IncidentRow.client_id == client_id, IncidentRow.state == IncidentState.OPEN.value
+        )
+        ids = (await self._session.execute(open_ids)).scalars().all()
+        standings = await self.load(ids, sample=None)
+        return sorted((s.incident for s in standings), key=lambda i: i.number)
+
+    async def neighbours(self, incident: Incident, since: datetime) -> list[NeighbourRow]:
+        """Other incidents of the client active since then; drills and the incident excluded."""
+        found = await self._session.execute(
+            sql.NEIGHBOURS,
+            {
+                "client_id": incident.client_id,
+                "drill": DRILL_CLIENT,
+                "id": incident.id,
+                "since": since,
+            },
+        )
+        return [NeighbourRow.model_validate(row._asdict()) for row in found]
+
+    async def judged(self, incident: Incident, at: datetime, scopes: Iterable[str]) -> None:
+        """Remember what a judgement had seen; recurrences count from here."""
+        await self._session.execute(
+            sql.JUDGED,
+            {
+                "id": incident.id,
+                "at": at,
+                "severity": incident.severity.value,
+                "rules": sorted({g.rule for g in incident.groups}),
+                "scopes": sorted(scopes),
+            },
+        )
+
+    async def save(
+        self, client_id: str, saved: Sequence[Saved], events: Mapping[str, int]
+    ) -> list[Saved]:
+        """Keep incidents and their changed members; new ones come back with their number.
+
+        Args:
+            client_id: whose they are.
+            saved: the incidents; members that did not change are left alone.
+            events: the newest event of each changed member, by fingerprint.
+        """
+        numbered = await self._numbered(client_id, saved)
+        rows = [incident_columns(s.incident) for s in numbered]
+        if rows:
+            statement = insert(IncidentRow)
+            update = {
+                name: statement.excluded[name]
+                for name in rows[0]
+                if name not in {"id", "client_id", "number", "opened_at"}
+            }
+            upsert = statement.on_conflict_do_update(index_elements=[IncidentRow.id], set_=update)
+            await self._session.execute(upsert, rows)
+        await self._keep_members(client_id, numbered, events)
+        for one in numbered:
+            await self._absorb(one)
+        return numbered
+
+    async def _numbered(self, client_id: str, saved: Sequence[Saved]) -> list[Saved]:
+        born = sum(s.born for s in saved)
+        number = 0
+        if born:
+            asked = {"client_id": client_id, "count": born}
+            number = (await self._session.execute(sql.NUMBERS, asked)).scalar_one()
+        numbered = []
+        for one in saved:
+            if one.born:
+                incident = one.incident.model_copy(update={"number": number})
+                numbered.append(one.model_copy(update={"incident": incident}))
+                number += 1
+            else:
+                numbered.append(one)
+        return numbered
+
+    async def _keep_members(
+        self, client_id: str, saved: Sequence[Saved], events: Mapping[str, int]
+    ) -> None:
+        columns = member_columns(saved, events)
+        if columns["incidents"]:
+            await self._session.execute(sql.KEEP_MEMBERS, columns | {"client_id": client_id})
+
+    async def _absorb(self, saved: Saved) -> None:
+        for other in saved.absorbed:
+            await self._session.execute(
+                sql.ABSORB,
+                {
+                    "into": saved.incident.id,
+                    "from_id": other.incident_id,
+                    "reason": other.reason.value,
+                    "shared": json.dumps(dict(other.shared)),
+                },
+            )
+
+    async def keep_flips(self, client_id: str, flips: Sequence[Flip]) -> None:
+        """Append transitions, in their order."""
+        if not flips:
+            return
+        await self._session.execute(
+            sql.KEEP_FLIPS,
+            {
+                "client_id": client_id,
+                "groups": [f.group_id for f in flips],
+                "fingerprints": [f.fingerprint for f in flips],
+                "incidents": [f.incident_id for f in flips],
+                "states": [f.to_state.value for f in flips],
+                "at": [f.at for f in flips],
+                "triggers": [f.trigger.value if f.trigger else None for f in flips],
+            },
+        )
+
+    async def slide(self, client_id: str, newest: Mapping[str, Newest], now: datetime) -> None:
+        """Move the last sight of members that still fire."""
+        if not newest:
+            return
+        keys = sorted(newest)
+        found = await self._session.execute(
+            sql.SLIDE,
+            {
+                "client_id": client_id,
+                "now": now,
+                "fingerprints": keys,
+                "events": [newest[k].event_id for k in keys],
+            },
+        )
+        ids = sorted({row.incident_id for row in found})
+        await self._session.execute(sql.ACTIVE, {"now": now, "ids": ids})
+
+    async def green_due(self, client_id: str, now: datetime) -> list[str]:
+        """Flapping incidents whose quiet time is over."""
+        asked = {"client_id": client_id, "now": now}
+        return [row.id for row in await self._session.execute(sql.GREEN_DUE, asked)]
+
+    async def without_news(self, client_id: str, since: datetime) -> list[str]:
+        """Open incidents without activity since then."""
+        asked = {"client_id": client_id, "since": since}
+        return [row.id for row in await self._session.execute(sql.WITHOUT_NEWS, asked)]
+
+    async def close(self, client_id: str, incident_ids: Sequence[str], now: datetime) -> None:
+        """Close incidents and call their firing members stale."""
+        asked = {"client_id": client_id, "ids": list(incident_ids), "now": now}
+        await self._session.execute(sql.CLOSE, asked)

@@ -1,0 +1,1 @@
+"""The PostgreSQL we run ourselves: its programs, its account, its folders, its files."""

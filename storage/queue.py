@@ -1,0 +1,88 @@
+"""The PostgreSQL queue: four verbs over the job table, woken by NOTIFY."""
+
+import asyncio
+import contextlib
+from collections.abc import Mapping, Sequence
+
+import psycopg
+
+from engine.ports import DeadReason, Delivery, Queue
+from storage.jobs import LEASE_S, JobRows
+from storage.store import SqlStore
+
+CHANNEL = "caveat_jobs"
+
+
+class PostgresQueue:
+    """Jobs of one database; each verb is a transaction of its own."""
+
+    def __init__(
+        self,
+        store: SqlStore,
+        *,
+        per_client: Mapping[Queue, int] | None = None,
+        lease_s: float = LEASE_S,
+    ) -> None:
+        """Serve jobs of `store`; `per_client` caps how many of a queue one client may run."""
+        self._store = store
+        self._per_client = per_client or {}
+        self._lease_s = lease_s
+        self._wake = asyncio.Event()
+
+    async def claim(self, queues: Sequence[Queue], limit: int) -> Sequence[Delivery]:
+        """Take due jobs; those in a crash loop are given up here and never handed out."""
+        taken: list[Delivery] = []
+        for queue in queues:
+            if len(taken) < limit:
+                taken += await self._claim_of(queue, limit - len(taken))
+        return taken
+
+    async def _claim_of(self, queue: Queue, limit: int) -> list[Delivery]:
+        cap = self._per_client.get(queue, limit)
+        async with self._store.begin() as tx:
+            jobs = JobRows(tx.session)
+            good, looping = await jobs.claim(queue, limit, per_client=cap, lease_s=self._lease_s)
+            for delivery in looping:
+                await jobs.term(delivery, DeadReason.CRASH_LOOP, "claimed and never answered")
+        return good
+
+    async def ack(self, delivery: Delivery) -> bool:
+        """Done."""
+        async with self._store.begin() as tx:
+            return await JobRows(tx.session).finish(delivery)
+
+    async def nak(self, delivery: Delivery, delay_s: float, error: str) -> bool:
+        """Give it back, due again after `delay_s`."""
+        async with self._store.begin() as tx:
+            return await JobRows(tx.session).nak(delivery, delay_s, error)
+
+    async def term(self, delivery: Delivery, reason: DeadReason, error: str) -> bool:
+        """Give it up, with a dead-letter row."""
+        async with self._store.begin() as tx:
+            return await JobRows(tx.session).term(delivery, reason, error)
+
+    async def in_progress(self, delivery: Delivery) -> bool:
+        """Renew the lease."""
+        async with self._store.begin() as tx:
+            return await JobRows(tx.session).renew(delivery, self._lease_s)
+
+    async def wait(self, timeout_s: float) -> None:
+        """Return when somebody enqueued, at the latest after `timeout_s`."""
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout(timeout_s):
+                await self._wake.wait()
+        self._wake.clear()
+
+    async def listen(self) -> None:
+        """Pass the database's wake-up calls on until cancelled; reconnects when it goes away."""
+        url = self._store.engine.url.set(drivername="postgresql")
+        dsn = url.render_as_string(hide_password=False)
+        while True:
+            with contextlib.suppress(psycopg.OperationalError):
+                connection = await psycopg.AsyncConnection.connect(dsn, autocommit=True)
+                async with connection:
+                    await connection.execute(f"listen {CHANNEL}")
+                    self._wake.set()
+                    async for _ in connection.notifies():
+                        self._wake.set()
+            await asyncio.sleep(0.5)

@@ -1,0 +1,62 @@
+"""Triage runs: the state that both queue adapters point at."""
+
+from sqlalchemy import select, update
+from sqlalchemy.ext.asyncio import AsyncSession
+
+from engine.model.run import Run
+from storage.tables import RunRow
+
+_OWN = {"fence"}
+"""Kept in a column of its own: a run is shown to people, its fence is not."""
+
+
+def run_of(row: RunRow) -> Run:
+    """Read a run."""
+    return Run.model_validate({**row.run, "fence": row.fence or ""})
+
+
+class RunRows:
+    """Runs by their triage id."""
+
+    def __init__(self, session: AsyncSession) -> None:
+        """Speak through an open session."""
+        self._session = session
+
+    async def add(self, run: Run) -> None:
+        """Record a run that was asked for."""
+        row = RunRow(triage_id=run.triage_id, incident_id=run.incident_id, **_columns(run))
+        self._session.add(row)
+        await self._session.flush()
+
+    async def get(self, triage_id: str) -> Run | None:
+        """One run as it stands now."""
+        row = await self._session.get(RunRow, triage_id, populate_existing=True)
+        return None if row is None else run_of(row)
+
+    async def newest(self, incident_id: str) -> Run | None:
+        """The run of an incident that was asked for last."""
+        asked = select(RunRow).where(RunRow.incident_id == incident_id)
+        newest = asked.order_by(RunRow.created_at.desc()).limit(1)
+        found = await self._session.execute(newest.execution_options(populate_existing=True))
+        row = found.scalar_one_or_none()
+        return None if row is None else run_of(row)
+
+    async def save(self, run: Run) -> None:
+        """Record where it stands now.
+
+        Raises:
+            LookupError: it was never added.
+        """
+        known = RunRow.triage_id == run.triage_id
+        saved = await self._session.execute(update(RunRow).where(known).values(**_columns(run)))
+        if not saved.rowcount:  # type: ignore[attr-defined]
+            raise LookupError(f"no run {run.triage_id!r}")
+
+
+def _columns(run: Run) -> dict[str, object]:
+    return {
+        "client_id": run.client_id,
+        "state": run.state.value,
+        "run": run.model_dump(mode="json", exclude=_OWN),
+        "fence": run.fence or None,
+    }

@@ -1,0 +1,407 @@
+"""The Messages double, through Anthropic's own client."""
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import anthropic
+import httpx
+import httpx2
+import pytest
+from anthropic import AsyncAnthropic
+
+from bot.drill.doubles.anthropic import MessagesDouble
+from bot.drill.doubles.anthropic_replies import (
+    ERRORS,
+    GATEWAY,
+    Answerer,
+    Broken,
+    Late,
+    Message,
+    as_json,
+    calls,
+    in_order,
+    only_thinks,
+    text,
+    thought,
+)
+from bot.drill.doubles.faults import Hang, ReplyLost
+from bot.drill.doubles.serve import serve
+
+START = datetime(2026, 11, 30, 19, 0, tzinfo=UTC)
+MODEL = "claude-haiku-4-5"
+ASK = {"role": "user", "content": "why is checkout slow?"}
+TOOL = {"name": "metrics", "description": "PromQL", "input_schema": {"type": "object"}}
+MARK = {"type": "ephemeral"}
+
+
+class Wall:
+    def __init__(self) -> None:
+        self.at = START
+
+    def __call__(self) -> datetime:
+        return self.at
+
+
+@asynccontextmanager
+async def model(
+    answer: Answerer | None = None, timeout_s: float = 5, **more: Any
+) -> AsyncIterator[tuple[MessagesDouble, AsyncAnthropic, Wall]]:
+    wall = Wall()
+    double = MessagesDouble(wall, answer or in_order(text("a deploy")), **more)
+    async with (
+        serve(double.app) as url,
+        AsyncAnthropic(
+            api_key=double.key, base_url=url, max_retries=0, timeout=timeout_s
+        ) as client,
+    ):
+        yield double, client, wall
+
+
+async def say(client: AsyncAnthropic, **more: Any) -> anthropic.types.Message:
+    given = {"model": MODEL, "max_tokens": 100, "messages": [ASK], **more}
+    return await client.messages.create(**given)
+
+
+async def streamed(client: AsyncAnthropic) -> anthropic.types.Message:
+    async with client.messages.stream(model=MODEL, max_tokens=9, messages=[ASK]) as stream:
+        return await stream.get_final_message()
+
+
+async def test_an_answer_has_text_usage_and_a_request_id() -> None:
+    async with model() as (double, client, _):
+        said = await say(client)
+        assert [block.text for block in said.content if block.type == "text"] == ["a deploy"]
+        assert said.stop_reason == "end_turn"
+        assert said.usage.input_tokens > 5
+        assert said.usage.output_tokens > 1
+        assert said._request_id == f"req_{said.id}"
+        assert double.accepted[0].body["messages"] == [ASK]
+
+
+async def test_the_answer_follows_from_the_request() -> None:
+    def answer(body: dict[str, Any]) -> Message:
+        return as_json({"turns": len(body["messages"])})
+
+    async with model(answer) as (_, client, _wall):
+        said = await say(client)
+        assert said.content[0].type == "text"
+        assert said.content[0].text == '{"turns":1}'
+
+
+async def test_a_loop_of_tool_calls_runs() -> None:
+    asked = calls(("metrics", {"q": "up"}), ("metrics", {"q": "down"}), said="look")
+    async with model(in_order(asked, text("done"))) as (_, client, _wall):
+        first = await say(client, tools=[TOOL])
+        assert first.stop_reason == "tool_use"
+        assert [block.type for block in first.content] == ["text", "tool_use", "tool_use"]
+        content = [block.model_dump(exclude_none=True) for block in first.content]
+        results = [
+            {"type": "tool_result", "tool_use_id": block.id, "content": "1"}
+            for block in first.content
+            if block.type == "tool_use"
+        ]
+        turns = [
+            ASK,
+            {"role": "assistant", "content": content},
+            {"role": "user", "content": results},
+        ]
+        last = await say(client, tools=[TOOL], messages=turns)
+        assert last.stop_reason == "end_turn"
+
+
+async def test_thoughts_come_back_only_unchanged() -> None:
+    async with model(in_order(only_thinks("hm"), text("x"))) as (_, client, _wall):
+        first = await say(client, thinking={"type": "adaptive"})
+        assert [block.type for block in first.content] == ["thinking"]
+        back = {"role": "assistant", "content": [thought("hm"), {"type": "text", "text": "y"}]}
+        await say(client, messages=[ASK, back, ASK])
+        back["content"][0]["thinking"] = "other"  # type: ignore[index]
+        with pytest.raises(anthropic.BadRequestError, match="Invalid `signature`"):
+            await say(client, messages=[ASK, back, ASK])
+
+
+async def test_a_stream_builds_the_same_message() -> None:
+    reply = Message(
+        (thought("let me look"), *calls(("metrics", {"q": "up"}), said="look " * 20).content)
+    )
+    async with model(in_order(reply)) as (_, client, _wall):
+        whole = await say(client)
+        told = await streamed(client)
+        assert [b.model_dump() for b in told.content] == [b.model_dump() for b in whole.content]
+        assert told.usage.output_tokens == whole.usage.output_tokens
+
+
+SCHEMA = {
+    "type": "object",
+    "properties": {"cause": {"type": "string"}},
+    "required": ["cause"],
+    "additionalProperties": False,
+}
+CALL = {"type": "tool_use", "id": "t1", "name": "metrics", "input": {}}
+RESULT = {"type": "tool_result", "tool_use_id": "t1", "content": "x"}
+
+
+def user(*blocks: dict[str, Any]) -> dict[str, Any]:
+    return {"role": "user", "content": list(blocks)}
+
+
+def bot(*blocks: dict[str, Any]) -> dict[str, Any]:
+    return {"role": "assistant", "content": list(blocks)}
+
+
+def said(words: str, **more: Any) -> dict[str, Any]:
+    return {"type": "text", "text": words, **more}
+
+
+def fmt(schema: dict[str, Any]) -> dict[str, Any]:
+    return {"format": {"type": "json_schema", "schema": schema}}
+
+
+WRONG = [
+    ({"temperature": 0}, "`temperature` is deprecated for this model."),
+    ({"seed": 7}, "seed: Extra inputs are not permitted"),
+    ({"max_tokens": None}, "max_tokens: Input should be a valid integer"),
+    ({"max_tokens": 0}, "max_tokens: must be greater than or equal to 1"),
+    ({"messages": []}, "messages: at least one message is required"),
+    ({"messages": [ASK, ASK]}, 'found multiple "user" roles in a row'),
+    ({"messages": [ASK, bot(said("{"))]}, "does not support assistant message prefill"),
+    ({"messages": [bot(said("x")), ASK]}, 'first message must use the "user" role'),
+    ({"messages": [user(said(""))]}, "messages: text content blocks must be non-empty"),
+    ({"messages": [user(said(" "))]}, "must contain non-whitespace text"),
+    ({"messages": [user()]}, "messages.0: all messages must have non-empty content"),
+    ({"messages": [user({"type": "video"})]}, "messages.0.content.0: Input tag 'video' found"),
+    ({"messages": [user(said("x", colour=1))]}, "colour: Extra inputs are not permitted"),
+    ({"messages": [user(RESULT)]}, "unexpected `tool_use_id` found in `tool_result` blocks: t1"),
+    ({"messages": [ASK, bot(CALL), ASK]}, "messages.1: `tool_use` ids were found without"),
+    (
+        {"messages": [user(*[said("x", cache_control=MARK)] * 5)]},
+        "A maximum of 4 blocks with cache_control may be provided. Found 5.",
+    ),
+    (
+        {"messages": [user(said("x", cache_control={"type": "ephemeral", "ttl": "2h"}))]},
+        "cache_control.ephemeral.ttl: Input should be '5m' or '1h'",
+    ),
+    (
+        {
+            "system": [said("s", cache_control=MARK)],
+            "messages": [user(said("x", cache_control={"type": "ephemeral", "ttl": "1h"}))],
+        },
+        "a ttl='1h' cache_control block must not come after",
+    ),
+    ({"system": [said("")]}, "system: text content blocks must be non-empty"),
+    ({"tools": [TOOL, TOOL]}, "tools: Tool names must be unique."),
+    ({"tools": [TOOL | {"name": "a b"}]}, "tools.0.custom.name: String should match pattern"),
+    ({"tools": [TOOL | {"input_schema": {}}]}, "tools.0.custom.input_schema.type"),
+    ({"thinking": {"type": "enabled", "budget_tokens": 100}}, "greater than or equal to 1024"),
+    (
+        {"thinking": {"type": "enabled", "budget_tokens": 2000}},
+        "`max_tokens` must be greater than `thinking.budget_tokens`",
+    ),
+    (
+        {"thinking": {"type": "adaptive"}, "tools": [TOOL], "tool_choice": {"type": "any"}},
+        "Thinking may not be enabled when tool_choice forces tool use.",
+    ),
+    ({"output_config": {"effort": "huge"}}, "output_config.effort: Input should be 'low'"),
+    ({"output_config": {"shape": 1}}, "output_config.shape: Extra inputs are not permitted"),
+    ({"output_config": {"format": {"type": "xml"}}}, "Input should be 'json_schema'"),
+    (
+        {"output_config": fmt({"type": "object", "properties": {}})},
+        "'additionalProperties' must be explicitly set to false",
+    ),
+    (
+        {"output_config": fmt(SCHEMA | {"properties": {"n": {"type": "integer", "minimum": 1}}})},
+        "For 'integer' type, properties minimum are not supported",
+    ),
+]
+
+
+@pytest.mark.parametrize(("given", "reason"), WRONG)
+async def test_a_wrong_request_is_refused_with_the_reason(given: Any, reason: str) -> None:
+    async with model() as (double, client, _):
+        with pytest.raises(anthropic.BadRequestError) as caught:
+            await say(client, extra_body=given)
+        assert caught.value.type == "invalid_request_error"
+        assert reason in str(caught.value.api_message)
+        assert double.accepted == []
+
+
+async def test_what_the_product_sends_is_accepted() -> None:
+    async with model() as (double, client, _):
+        await say(
+            client,
+            system=[said("you are", cache_control={"type": "ephemeral", "ttl": "1h"})],
+            tools=[TOOL],
+            tool_choice={"type": "auto"},
+            thinking={"type": "adaptive"},
+            output_config={"effort": "low", **fmt(SCHEMA)},
+            messages=[user(said("pack", cache_control=MARK), said("now"))],
+        )
+        assert len(double.accepted) == 1
+
+
+LONG = "evidence " * 1000
+
+
+def cached(*turns: str, **more: Any) -> dict[str, Any]:
+    pack = said(LONG, cache_control=MARK)
+    return {"messages": [user(pack, *[said(turn) for turn in turns])], **more}
+
+
+def spent(message: anthropic.types.Message) -> tuple[bool, bool]:
+    usage = message.usage
+    return bool(usage.cache_creation_input_tokens), bool(usage.cache_read_input_tokens)
+
+
+async def test_the_second_call_reads_the_prefix_the_first_one_wrote() -> None:
+    async with model() as (_, client, _wall):
+        first, second = (
+            await say(client, **cached("draft")),
+            await say(client, **cached("judge it")),
+        )
+        assert (spent(first), spent(second)) == ((True, False), (False, True))
+        assert second.usage.cache_read_input_tokens == first.usage.cache_creation_input_tokens
+        assert second.usage.input_tokens < 20
+
+
+CHANGES: list[dict[str, Any]] = [
+    {"model": "claude-sonnet-5-5"},
+    {"system": "other"},
+    {"tools": [TOOL]},
+    {"tool_choice": {"type": "none"}},
+    {"thinking": {"type": "adaptive"}},
+    {"output_config": {"effort": "high"}},
+    {"output_config": fmt(SCHEMA)},
+]
+
+
+@pytest.mark.parametrize("change", CHANGES)
+async def test_anything_that_differs_misses_the_cache(change: Any) -> None:
+    async with model() as (_, client, _wall):
+        await say(client, **cached("draft"))
+        assert spent(await say(client, **cached("draft", **change))) == (True, False)
+        assert spent(await say(client, **cached("draft"))) == (False, True)
+
+
+async def test_a_short_prefix_and_an_old_one_are_not_read() -> None:
+    async with model() as (double, client, wall):
+        short = {"messages": [user(said("x", cache_control=MARK))]}
+        assert spent(await say(client, **short)) == (False, False)
+        await say(client, **cached("draft"))
+        wall.at += timedelta(minutes=4)
+        assert spent(await say(client, **cached("draft"))) == (False, True)
+        wall.at += timedelta(minutes=5)
+        assert spent(await say(client, **cached("draft"))) == (True, False)
+        double.cache.minimum_of[MODEL] = 100_000
+        wall.at += timedelta(minutes=5)
+        assert spent(await say(client, **cached("draft"))) == (False, False)
+
+
+async def test_a_longer_conversation_reads_what_was_written_and_writes_the_rest() -> None:
+    async with model() as (double, client, _):
+        await say(client, cache_control=MARK, **cached("draft"))
+        turns = [*cached("draft")["messages"], bot(said(LONG)), user(said("judge it"))]
+        await say(client, cache_control=MARK, messages=turns)
+        first, second = (asked.charge for asked in double.accepted)
+        assert first is not None
+        assert second is not None
+        assert second.read == first.written_5m
+        assert second.written_5m > 2000
+        assert (first.plain, second.plain) == (0, 0)
+
+
+@pytest.mark.parametrize("name", sorted(ERRORS))
+async def test_every_error_of_the_api_reaches_the_client_as_itself(name: str) -> None:
+    error = ERRORS[name]
+    async with model(in_order(error)) as (double, client, _):
+        with pytest.raises(anthropic.APIStatusError) as caught:
+            await say(client)
+        assert caught.value.status_code == error.status
+        assert (caught.value.type, caught.value.error_code) == (error.type, error.error_code)
+        assert double.accepted[0].charge is None
+
+
+@pytest.mark.parametrize("name", sorted(set(GATEWAY) - {"sign_in_page"}))
+async def test_what_gateways_answer_reaches_the_client(name: str) -> None:
+    async with model(in_order(GATEWAY[name])) as (_, client, _wall):
+        with pytest.raises(anthropic.APIStatusError) as caught:
+            await say(client)
+        assert caught.value.status_code == GATEWAY[name].status
+
+
+async def test_a_page_with_200_is_no_message() -> None:
+    async with model(in_order(GATEWAY["sign_in_page"])) as (_, client, _wall):
+        assert not isinstance(await say(client), anthropic.types.Message)
+
+
+@pytest.mark.parametrize("reply", [ReplyLost(), ReplyLost(accepted=False)])
+async def test_a_lost_reply_is_a_connection_error_and_charged_if_it_ran(reply: ReplyLost) -> None:
+    async with model(in_order(reply)) as (double, client, _):
+        with pytest.raises(anthropic.APIConnectionError):
+            await say(client)
+        assert (double.accepted[0].charge is not None) == reply.accepted
+
+
+async def test_late_answers_arrive_and_silence_times_out() -> None:
+    answer = in_order(Late(0.05, text("x")), Hang())
+    async with model(answer, timeout_s=0.3) as (_, client, _wall):
+        assert (await say(client)).stop_reason == "end_turn"
+        with pytest.raises(anthropic.APITimeoutError):
+            await say(client)
+
+
+async def test_a_stream_that_just_ends_has_no_stop_reason() -> None:
+    async with model(in_order(Broken(text("half of it")))) as (_, client, _wall):
+        assert (await streamed(client)).stop_reason is None
+
+
+@pytest.mark.parametrize("stream", [True, False])
+async def test_a_cut_connection_is_no_answer(stream: bool) -> None:
+    async with model(in_order(Broken(text("half of it"), aborts=True))) as (_, client, _wall):
+        with pytest.raises((anthropic.APIConnectionError, httpx2.TransportError)):
+            await (streamed(client) if stream else say(client))
+
+
+async def test_an_error_inside_a_stream_is_raised() -> None:
+    reply = Broken(text("half of it"), error=ERRORS["overloaded"])
+    async with model(in_order(reply)) as (_, client, _wall):
+        with pytest.raises(anthropic.APIStatusError) as caught:
+            await streamed(client)
+        assert caught.value.type == "overloaded_error"
+
+
+@pytest.mark.parametrize(
+    ("content", "stop"),
+    [
+        ((), "refusal"),
+        ((), "end_turn"),
+        ((said("x"),), "tool_use"),
+        ((said('{"a'),), "max_tokens"),
+        ((said("x"),), "pause_turn"),
+        ((said("x"),), "model_context_window_exceeded"),
+        ((said("x"),), None),
+    ],
+)
+async def test_any_ending_can_be_told(content: Any, stop: Any) -> None:
+    async with model(in_order(Message(content, stop))) as (_, client, _wall):
+        assert (await say(client)).stop_reason == stop
+
+
+async def test_keys_models_counts_and_long_prompts() -> None:
+    async with model(context_tokens=2000) as (double, client, _):
+        assert [m.id async for m in client.models.list()] == list(double.models)
+        counted = await client.messages.count_tokens(model=MODEL, messages=[ASK])
+        assert counted.input_tokens == (await say(client)).usage.input_tokens
+        with pytest.raises(anthropic.NotFoundError, match="model: claude-nobody-1"):
+            await say(client, model="claude-nobody-1")
+        with pytest.raises(anthropic.NotFoundError):
+            await client.models.retrieve("claude-nobody-1")
+        with pytest.raises(anthropic.BadRequestError, match="prompt is too long"):
+            await say(client, messages=[{"role": "user", "content": LONG}])
+        with pytest.raises(anthropic.AuthenticationError, match="invalid x-api-key"):
+            await say(client.with_options(api_key="sk-other"))
+        async with httpx.AsyncClient() as plain:
+            assert (await plain.head(str(client.base_url))).status_code == 200
+            bare = await plain.post(f"{str(client.base_url).rstrip('/')}/v1/messages", json={})
+            assert bare.json()["error"]["message"] == "x-api-key header is required"
