@@ -51,9 +51,9 @@ class Scope(Frozen):
 
     @property
     def group(self) -> Mapping[str, str]:
-        """What the failing one and its peers share."""
+        """What the failing one and its peers share; nobody is a peer across a whole cluster."""
         shared = {n: v for n, v in self.labels.items() if n not in _PHYSICAL and n != self.member}
-        return shared if self.member else self.labels
+        return shared if shared.keys() - _WIDE else self.labels
 
     def own(self, metric: str | None = None) -> str:
         """Select what fails."""
@@ -61,7 +61,7 @@ class Scope(Frozen):
 
     def peers(self, metric: str, extra: str = "") -> str:
         """Select what fails and its peers, so that one query answers for both."""
-        chosen = selector(metric, self.group or self.labels)
+        chosen = selector(metric, self.group)
         pods = f"pod=~{quote(_pods_of(self.workload))}" if self.workload else ""
         more = ",".join(filter(None, (pods, extra)))
         if not more:

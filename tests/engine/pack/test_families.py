@@ -76,6 +76,11 @@ def test_the_peers_of_a_pod_are_the_other_pods_of_its_workload() -> None:
     assert scope.peers("up") == 'up{namespace="shop",pod=~"checkout-api-.+"}'
 
 
+def test_without_a_namespace_or_a_job_nobody_is_a_peer() -> None:
+    scope = Scope.of({"env": "prod", "service": "checkout-api"})
+    assert scope.peers("up") == 'up{env="prod",service="checkout-api"}'
+
+
 def test_a_scope_is_looked_up_by_the_labels_the_alert_really_carries() -> None:
     assert Scope.of_alert(alert(), SCOPE).labels == {
         "env": "prod", "namespace": "shop", "service": "checkout-api",

@@ -299,9 +299,9 @@ async def test_a_refusing_backend_names_its_cause_and_is_no_empty_answer() -> No
     assert section.cause is GapCause.BREAKER_OPEN
 
 
-async def test_secrets_leave_the_texts_before_the_pack_is_frozen() -> None:
+async def test_secrets_and_what_nobody_sees_leave_the_texts_before_the_pack_is_frozen() -> None:
     leaky = alert().model_copy(
-        update={"annotations": {"summary": "login hunter2 failed", "runbook": "try hunter2"}}
+        update={"annotations": {"summary": "login hun\u200bter2 failed", "runbook": "hunter2!"}}
     )
     clean = Ports(clock=HandClock(), redact=lambda text: text.replace("hunter2", "[redacted]"))
     past = HistoryFacts(occurrences=3, window_s=604800, last_root_cause="key hunter2")
