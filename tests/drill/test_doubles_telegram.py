@@ -28,6 +28,8 @@ from bot.drill.doubles.faults import Hang, ReplyLost, Slow, answer, bad_gateway
 from bot.drill.doubles.serve import serve
 from bot.drill.doubles.telegram import TelegramDouble, rate_limited, refused
 from bot.drill.doubles.telegram_html import Entity, Formatted, parse
+from bot.drill.doubles.telegram_keyboard import markup_of
+from bot.drill.doubles.telegram_messages import text_of
 from bot.drill.doubles.telegram_words import RefusedError
 
 START = datetime(2026, 11, 30, 19, 0, tzinfo=UTC)
@@ -146,11 +148,10 @@ async def test_a_card_is_sent_edited_and_rings_once() -> None:
         ("🔥" * 2049, "Bad Request: message is too long"),
     ],
 )
-async def test_texts_telegram_does_not_take(text: str, reason: str) -> None:
-    async with room() as (telegram, bot, _):
-        with pytest.raises(BadRequest):
-            await bot.send_message(ROOM, text, parse_mode="HTML")
-        assert descriptions(telegram) == [reason]
+def test_texts_telegram_does_not_take(text: str, reason: str) -> None:
+    with pytest.raises(RefusedError) as caught:
+        text_of({"text": text, "parse_mode": "HTML"})
+    assert caught.value.description == reason
 
 
 async def test_length_is_counted_without_tags() -> None:
@@ -171,11 +172,17 @@ async def test_length_is_counted_without_tags() -> None:
         (keys(*[[key()] * 8] * 13), "REPLY_MARKUP_TOO_LONG"),
     ],
 )
-async def test_keyboards_telegram_does_not_take(markup: Any, reason: str) -> None:
+def test_keyboards_telegram_does_not_take(markup: InlineKeyboardMarkup, reason: str) -> None:
+    with pytest.raises(RefusedError) as caught:
+        markup_of({"reply_markup": markup.to_json()})
+    assert caught.value.description == f"Bad Request: {reason}"
+
+
+async def test_a_refused_keyboard_leaves_no_message() -> None:
     async with room() as (telegram, bot, _):
         with pytest.raises(BadRequest):
-            await bot.send_message(ROOM, "x", reply_markup=markup)
-        assert descriptions(telegram) == [f"Bad Request: {reason}"]
+            await bot.send_message(ROOM, "x", reply_markup=keys([key(callback_data="x" * 65)]))
+        assert descriptions(telegram) == ["Bad Request: BUTTON_DATA_INVALID"]
         assert telegram.messages(ROOM) == []
 
 
