@@ -54,7 +54,10 @@ async def model(
     async with (
         serve(double.app) as url,
         AsyncAnthropic(
-            api_key=double.key, base_url=url, max_retries=0, timeout=timeout_s
+            api_key=double.key,
+            base_url=url,
+            max_retries=0,
+            http_client=anthropic.DefaultAsyncHttpxClient(verify=False, timeout=timeout_s),
         ) as client,
     ):
         yield double, client, wall
@@ -240,6 +243,16 @@ async def test_a_short_prefix_and_an_old_one_are_not_read() -> None:
         assert spent(await say(client, **cached("draft"))) == (False, False)
 
 
+@pytest.mark.parametrize(("blocks", "found"), [(0, True), (18, True), (19, False)])
+def test_an_older_prefix_is_looked_for_twenty_blocks_back(blocks: int, found: bool) -> None:
+    cache = PromptCache(Wall())
+    pack, end = said(LONG, cache_control=MARK), said("end", cache_control=MARK)
+    cache.charge({"model": MODEL, "messages": [user(pack)]})
+    bare = said(LONG)
+    later = [bare, *[said("step")] * blocks, end]
+    assert (cache.charge({"model": MODEL, "messages": [user(*later)]}).read > 0) == found
+
+
 async def test_a_longer_conversation_reads_what_was_written_and_writes_the_rest() -> None:
     async with model() as (double, client, _):
         await say(client, cache_control=MARK, **cached("draft"))
@@ -344,7 +357,7 @@ async def test_keys_models_counts_and_long_prompts() -> None:
             await say(client, messages=[{"role": "user", "content": LONG}])
         with pytest.raises(anthropic.AuthenticationError, match="invalid x-api-key"):
             await say(client.with_options(api_key="sk-other"))
-        async with httpx.AsyncClient() as plain:
+        async with httpx.AsyncClient(verify=False) as plain:
             assert (await plain.head(str(client.base_url))).status_code == 200
             bare = await plain.post(f"{str(client.base_url).rstrip('/')}/v1/messages", json={})
             assert bare.json()["error"]["message"] == "x-api-key header is required"
