@@ -102,7 +102,9 @@ class RuleBook(Protocol):
 class LLM(Protocol):
     """One model provider."""
 
-    capabilities: Capabilities
+    @property
+    def capabilities(self) -> Capabilities:
+        """What it can do."""
 
     async def complete(self, request: ModelRequest, timeout_s: float) -> ModelReply:
         """Send one request, once.
