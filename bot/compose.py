@@ -26,17 +26,18 @@ from bot.schedule import Sweeper
 from bot.telemetry import Telemetry
 from bot.worker import Worker
 from cards.render.links import Allowed, listed
-from engine.intake import Rules
+from engine.intake import Filed, Rules
 from engine.investigation.cache import CacheWatch
 from engine.investigation.calls import Price
 from engine.investigation.session import JudgePorts
+from engine.model.event import EventFacts, SessionEvent
 from engine.model.llm import Capabilities
 from engine.model.org import Platform
-from engine.model.run import Usage
+from engine.model.run import Run, Usage
 from engine.pack.section import Ports as PackPorts
 from engine.ports import Clock, NewId, Queue
 from engine.redact import Redactor
-from engine.stages.world import StageRules, World
+from engine.stages.world import Listener, StageRules, World
 from storage.client_changes import ClientChanges
 from storage.queue import PostgresQueue
 from storage.store import SqlStore
@@ -59,6 +60,10 @@ class House:
     clock: Clock = field(default_factory=SystemClock)
     new_id: NewId = fresh_id
     telemetry: Telemetry = field(default_factory=Telemetry)
+    also: Listener | None = None
+    """Hears every step of a session beside the counters."""
+    filed: Callable[[Filed], None] = lambda _: None
+    """Hears what every delivery came to."""
 
     def __post_init__(self) -> None:
         """Wire the parts; nothing is asked and nothing runs yet."""
@@ -69,7 +74,7 @@ class House:
         }
         self.model = model_of(self.settings.model)
         self.cache = CacheWatch()
-        self.listen = SessionCounter(self.telemetry)
+        self._counter = SessionCounter(self.telemetry)
         self.queue = PostgresQueue(
             self.store,
             per_client={Queue.TRIAGE: self.settings.triage.concurrency_per_client},
@@ -81,6 +86,7 @@ class House:
             redactor=self.redactor,
             telemetry=self.telemetry,
             rules=self.intake_rules,
+            opened=self._tell,
         )
         self.outbox = Outbox(
             store=self.store,
@@ -129,8 +135,16 @@ class House:
                 budget=own.budget,
             ),
             rehearsal_model=self.settings.model.rehearsal,
-            listen=self.listen,
+            listen=self._hear,
         )
+
+    def _tell(self, filed: Filed) -> None:
+        self.filed(filed)
+
+    async def _hear(self, run: Run, kind: SessionEvent, facts: EventFacts) -> None:
+        await self._counter(run, kind, facts)
+        if self.also is not None:
+            await self.also(run, kind, facts)
 
     def _pack_ports(self, client_id: str) -> PackPorts:
         metrics = self.backends[client_id].metrics

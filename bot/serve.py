@@ -5,6 +5,7 @@ import contextlib
 import logging
 import secrets
 import signal
+import socket
 from collections.abc import AsyncIterator, Coroutine, Iterator
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -37,6 +38,16 @@ class AddressInUseError(Exception):
 
 class Server(uvicorn.Server):
     """uvicorn that leaves signals to us; its own handling ends the process with the signal."""
+
+    def __init__(self, config: uvicorn.Config) -> None:
+        """Prepare; `listening` is set once it takes connections."""
+        super().__init__(config)
+        self.listening = asyncio.Event()
+
+    @override
+    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        await super().startup(sockets=sockets)
+        self.listening.set()
 
     @override
     @contextlib.contextmanager

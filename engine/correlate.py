@@ -7,7 +7,7 @@ from datetime import datetime, timedelta
 
 from engine.identity import host_of
 from engine.model.alert import Alert, AlertClass
-from engine.model.incident import JoinReason
+from engine.model.incident import Incident, JoinReason
 from engine.model.policy import CorrelationRule
 
 Mark = tuple[str, str]
@@ -78,6 +78,13 @@ def place_of(
         marks=frozenset(marks),
         denominators=frozenset(shared | {m for m in marks if m[0] == "host"}),
         estate=frozenset((k, labels[k]) for k in ESTATE if labels.get(k)),
+    )
+
+
+def judged_scopes(incident: Incident, rule: CorrelationRule) -> frozenset[str]:
+    """Every workload, service and host among the members: what a judgement of it has seen."""
+    return frozenset().union(
+        *(place_of(m.alert, incident.group_of(m).scope, rule).things for m in incident.members)
     )
 
 

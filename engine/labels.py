@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Mapping
+from functools import lru_cache
 from urllib.parse import urlsplit
 
 _KINDS = {
@@ -35,11 +36,14 @@ _HOW_IT_FAILS = (
 )
 _GONE_WITH_A_RESTART = (
     "uid pod_uid id container_id pod_ip host_ip internal_ip pid trace_id span_id request_id "
-    "session session_id pod_template_hash controller_revision_hash pod_template_generation"
+    "session session_id pod_template_hash controller_revision_hash pod_template_generation "
+    "value current_value threshold timestamp"
 )
 _SAYS_NOTHING = frozenset(
     f"{_THE_RULE} {_WHO_MEASURED} {_HOW_IT_FAILS} {_GONE_WITH_A_RESTART}".split()
 )
+_MEASURED = re.compile(r"-?\d+\.\d+(e[+-]?\d+)?\s?%?", re.IGNORECASE)
+"""A measured value that somebody put into a label: another one at every evaluation."""
 _HIDDEN = ("__", "caveat_")
 _EXPORTED = "exported_"
 _NOT_WORD = re.compile(r"[^a-z0-9]+")
@@ -60,6 +64,7 @@ def without_exported(labels: Mapping[str, str]) -> dict[str, str]:
     return {n: v for n, v in plain.items() if not n.startswith(_EXPORTED)} | own
 
 
+@lru_cache(4096)
 def _spelled(name: str) -> str:
     return name if name.startswith("__") else _NOT_WORD.sub("_", name.lower()).rstrip("_")
 
@@ -69,7 +74,9 @@ def in_one_word(labels: Mapping[str, str]) -> dict[str, str]:
     told = {
         name: value
         for name, value in labels.items()
-        if name not in _SAYS_NOTHING and not name.startswith(_HIDDEN)
+        if name not in _SAYS_NOTHING
+        and not name.startswith(_HIDDEN)
+        and not _MEASURED.fullmatch(value)
     }
     best = sorted(told, key=lambda name: (_MEANS.get(name, (name, 0)), name))
     found: dict[str, str] = {}
@@ -96,6 +103,7 @@ _WORDS = ("-https", "-mssql", "-grpcs")
 """Endings that only look as if Kubernetes had made them up."""
 
 
+@lru_cache(4096)
 def workload_of_pod(pod: str) -> str:
     """The name that stays when a pod is replaced: deployment, stateful set, daemon set or job."""
     if pod.endswith(_WORDS):

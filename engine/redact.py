@@ -15,7 +15,7 @@ from engine.secret_shapes import MASK, SHAPES, names_a_secret, without_private_k
 
 SHORTEST_SECRET = 6
 """Shorter ones would blank ordinary words."""
-_SHORTEST_CORE = 8
+_SHORTEST_CORE = 6
 
 
 class Redactor:

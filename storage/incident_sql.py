@@ -55,8 +55,8 @@ MEMBERS = text("""
         union
         select fingerprint from incident_members
         where incident_id = i.id and fingerprint = any(cast(:fingerprints as text[]))
-    ) as some
-    join incident_members m on m.incident_id = i.id and m.fingerprint = some.fingerprint
+    ) as picked
+    join incident_members m on m.incident_id = i.id and m.fingerprint = picked.fingerprint
     join alert_events e on e.id = m.event_id
     order by m.joined_at, e.starts_at, m.fingerprint
 """)

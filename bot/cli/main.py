@@ -29,6 +29,25 @@ def worker(config: Config = None) -> None:
     run_serve(config, front=False)
 
 
+@app.command()
+def drill(
+    name: Annotated[
+        str,
+        typer.Argument(help="deploy-regression, storm, db-outage, no-evidence or all"),
+    ] = "deploy-regression",
+    config: Config = None,
+) -> None:
+    """Rehearse the whole life of a card; no account and no key needed."""
+    from bot.cli.drill import drill as run_drill
+    from bot.drill.table import SCENARIOS
+
+    if name != "all" and name not in SCENARIOS:
+        raise typer.BadParameter(
+            f"no scenario named {name!r}; there are {', '.join(SCENARIOS)}, all"
+        )
+    run_drill(name, config)
+
+
 def run() -> None:
     """Start the command line; a fault in the configuration is told, not traced."""
     from bot.config import ConfigError
