@@ -213,7 +213,7 @@ DEPLOY = Item(
 )
 LOG = Item(
     id="L1",
-    text="ERROR could not get connection: pool exhausted after 30000 ms (×214)",
+    text="ERROR could not get connection: pool exhausted after 30000 ms (x214)",
     facts=TextFacts(untrusted=True),
 )
 HISTORY = Item(id="H1", text="seen before", facts=HistoryFacts(occurrences=2, window_s=604800))
@@ -223,7 +223,7 @@ STEPS = (
 )
 ALERTS = Item(
     id="A1",
-    text="CheckoutHighErrorRate ×1",
+    text="CheckoutHighErrorRate x1",
     facts=AlertFacts(
         rule="CheckoutHighErrorRate",
         severity=Severity.CRITICAL,
@@ -367,7 +367,10 @@ BROKEN = PEERS.model_copy(
     }
 )
 SILENT = PEERS.model_copy(update={"outcome": QueryOutcome.DEGRADED, "text": ""})
-CAUSE = "The connection pool of checkout-db is exhausted (50 of 50 since 02:43): requests to checkout-api wait 30 s for a connection and fail."
+CAUSE = (
+    "The connection pool of checkout-db is exhausted: all 50 are in use since 02:43, so requests "
+    "to checkout-api wait 30 s for a connection and fail."
+)
 VERIFIED = Finding(
     triage_id="t1",
     incident_id="inc1",
@@ -441,7 +444,7 @@ ABSTAINED = finding(
     root_cause_key=None,
     claims=(),
     confidence=None,
-    missing="No logs and no database metrics: the errors could come from checkout-api or what it calls.",
+    missing="No logs, no database metrics: it could be checkout-api or anything it calls.",
     next_step="Look at the logs of checkout-api by hand.",
     caveats=(Caveat(code=CaveatCode.ABSTAINED),),
 )
