@@ -169,7 +169,9 @@ def metric(
     own: bool = False,
     z: float = 12,
 ) -> Item:
+    limit = 50.0 if "pool" in name else None
     facts = MetricDigest(
+        limit=limit,
         name=name,
         query=f"sum(rate({name}[5m]))",
         labels=SCOPE,
@@ -192,7 +194,7 @@ METRICS = Section(
     status=SectionStatus.OK,
     items=(
         metric(1, "5xx ratio", 0.002, 0.341, "ratio", own=True, z=40),
-        metric(2, "checkout-db pool in use", 12, 50, "of 50", z=31),
+        metric(2, "checkout-db pool in use", 12, 50, "", z=31),
         metric(3, "p99 of POST /pay", 0.18, 2.4, "s", z=22),
         metric(4, "requests", 118, 121, "/s", z=0.4),
     ),

@@ -48,7 +48,7 @@ def poisoned(case: CaseFile, text: str) -> CaseFile:
 def _poison(node: Any, text: str, key: str) -> Any:
     if isinstance(node, dict):
         if key in LABELS and "kind" not in node:
-            return {name: text for name in node} | {"alertname": text or "x"}
+            return dict.fromkeys(node, text) | {"alertname": text or "x"}
         section = "status" in node and "items" in node
         return {k: v if section and k == "name" else _poison(v, text, k) for k, v in node.items()}
     if isinstance(node, list):

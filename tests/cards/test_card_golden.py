@@ -1,7 +1,10 @@
 """Every card of every state as a person last approved it."""
 
+from pathlib import Path
+
 import pytest
 
+from cards.card import Card
 from cards.draw import card
 from cards.life import State, choose
 from tests.cards.cases import CASES, NOW
@@ -11,7 +14,7 @@ FILES = dict(files())
 
 
 @pytest.mark.parametrize("path", sorted(FILES), ids=lambda path: path.name)
-def test_a_card_looks_as_it_was_approved(path) -> None:
+def test_a_card_looks_as_it_was_approved(path: Path) -> None:
     assert FILES[path] == path.read_text(), (
         "read the change, then: python -m tests.cards.regenerate"
     )
@@ -26,7 +29,7 @@ def test_every_state_has_its_golden_card() -> None:
 
 
 @pytest.mark.parametrize(("name", "drawn"), list(cards()), ids=lambda value: str(value)[:20])
-def test_a_lock_screen_fits_a_phone(name: str, drawn) -> None:
+def test_a_lock_screen_fits_a_phone(name: str, drawn: Card) -> None:
     assert 0 < len(drawn.lock_screen) <= 110
 
 

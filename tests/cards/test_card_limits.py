@@ -1,6 +1,7 @@
 """Whatever comes in, a card is within every limit and nothing in it comes alive."""
 
 import json
+from pathlib import Path
 
 import pytest
 from hypothesis import HealthCheck, Phase, example, given, settings
@@ -11,8 +12,8 @@ from bot.sources.source import UnreadableError
 from bot.sources.table import SOURCES
 from cards.card import (
     Button,
-    Caveats,
     Card,
+    Caveats,
     Code,
     Line,
     Link,
@@ -171,13 +172,13 @@ def test_any_card_at_all_can_be_drawn(made: Card) -> None:
     assert faults(smaller(made)) == []
 
 
-def payloads(shared) -> list[tuple[str, bytes]]:
+def payloads(shared: Path) -> list[tuple[str, bytes]]:
     folder = shared / "data" / "alerts" / "alertmanager"
     return [(path.name, path.read_bytes()) for path in sorted(folder.iterdir())]
 
 
 @pytest.mark.corpus
-def test_every_recorded_payload_makes_a_card_in_every_state(shared) -> None:
+def test_every_recorded_payload_makes_a_card_in_every_state(shared: Path) -> None:
     drawn = 0
     for _, body in payloads(shared):
         try:
@@ -194,7 +195,7 @@ def test_every_recorded_payload_makes_a_card_in_every_state(shared) -> None:
 
 
 @pytest.mark.corpus
-def test_nothing_in_the_recorded_injections_comes_alive(shared) -> None:
+def test_nothing_in_the_recorded_injections_comes_alive(shared: Path) -> None:
     lines = (shared / "data" / "injections.jsonl").read_text().splitlines()
     for line in lines:
         text = str(json.loads(line)["payload"])
@@ -284,7 +285,8 @@ def test_a_cut_never_leaves_half_a_character(size: int) -> None:
 
 def test_a_lone_surrogate_is_replaced_and_right_to_left_is_held() -> None:
     assert leaf("a\ud800b", 50) == "a\ufffdb"
-    assert leaf("CRITICAL · שלום · x", 50) == "CRITICAL · \u2068שלום\u2069 · x"
+    word = "\u05e9\u05dc\u05d5\u05dd"
+    assert leaf(f"CRITICAL · {word} · x", 50) == f"CRITICAL · \u2068{word}\u2069 · x"
     assert clean("a\x00\x1b[31mb\r\nc\t d") == "a[31mb c d"
 
 

@@ -14,7 +14,7 @@ from cards.thread import evidence, finding_reply
 from engine.model.alert import AlertClass
 from engine.model.incident import IncidentState
 from engine.model.org import RoomSound
-from engine.model.run import FailureClass, RunState, SkipReason
+from engine.model.run import CaseFile, FailureClass, RunState, SkipReason
 from tests.cards.cases import CASES, INCIDENT, NOW, UNCONFIRMED, case, found, incident, run, skipped
 from tests.cards.surfaces import DRAW
 
@@ -56,7 +56,7 @@ def test_a_case_is_told_in_its_state(name: str) -> None:
         ),
     ],
 )
-def test_what_ended_and_what_was_found_come_before_what_runs(given, state: State) -> None:
+def test_what_ended_and_what_was_found_come_before_what_runs(given: CaseFile, state: State) -> None:
     assert choose(given) is state
 
 

@@ -40,7 +40,14 @@ NEW, EDIT, FINDING = Transition.NEW_CARD, Transition.EDIT, Transition.FINDING
         (FINDING, State.VERIFIED, CRITICAL, DEFAULT, 3, False),
     ],
 )
-def test_what_rings(transition, state, severity, sound, rung, rings) -> None:
+def test_what_rings(
+    transition: Transition,
+    state: State,
+    severity: Severity,
+    sound: RoomSound,
+    rung: int,
+    rings: bool,
+) -> None:
     assert audible(transition, state, severity, sound, rung) is rings
 
 

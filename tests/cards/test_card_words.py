@@ -1,7 +1,8 @@
-"""What the words may say, and when: trust is in the heading, and nothing says more than it knows."""
+"""What the words may say, and when: trust stands in the heading."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from enum import Enum
 from itertools import product
 
 import pytest
@@ -281,7 +282,9 @@ TABLES = [
 
 
 @pytest.mark.parametrize(("table", "enum"), TABLES)
-def test_every_member_of_an_enum_has_its_words(table, enum) -> None:
+def test_every_member_of_an_enum_has_its_words(
+    table: Mapping[Enum, object], enum: type[Enum]
+) -> None:
     assert set(table) == set(enum)
 
 
