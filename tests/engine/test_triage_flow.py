@@ -81,6 +81,7 @@ def test_a_regional_cause_meets_a_healthy_fleet_and_is_replaced() -> None:
     assert finding.confidence_steps[-1].name is ConfidenceStepName.REPLACED
     assert finding.trust_level is TrustLevel.UNCONFIRMED
     assert finding.root_cause == "The pool is full."
+    assert [dict(f) for f in desk.of(SessionEvent.STEP)] == [{"step": "replaced", "value": 0.7}]
 
 
 @pytest.mark.proves("S0-77", "S0-78", "S0-82", "S0-83", "S0-84")
