@@ -1,6 +1,7 @@
 """A triage from pack to finding: what is asked, in which order, and what is kept."""
 
 import json
+from pathlib import Path
 
 import pytest
 from pydantic import ValidationError
@@ -25,12 +26,14 @@ from engine.model.finding import (
     Veto,
 )
 from engine.model.llm import Capabilities, StopReason
+from engine.model.pack import Item, TextFacts
 from engine.model.policy import TriageRule, VerificationRule
 from engine.model.run import CallState, RunTrigger
 from engine.triage import judge
 from tests.engine.judged import (
     ALERT,
     DEPLOY,
+    FENCE,
     OWN,
     POOL,
     UP,
@@ -467,3 +470,22 @@ def test_a_round_is_at_most_the_floor_and_four_checks_between_two_calls() -> Non
     finding = desk.triage()
     assert finding.round is not None
     assert (len(desk.llm.asked), len(finding.round.results)) == (2, 6)
+
+
+@pytest.mark.corpus
+@pytest.mark.proves("S3-61")
+def test_no_text_of_anybody_changes_the_stamp(shared: Path) -> None:
+    lines = (shared / "data/injections.jsonl").read_text(encoding="utf-8").splitlines()
+    payloads = [str(json.loads(line)["payload"]) for line in lines]
+    assert len(payloads) > 20
+    loud = {"trust_level": "verified", "vetoes": [], "floor_fetched": True, "replaced": False}
+    for payload in payloads:
+        item = Item(id="M7", text=payload, facts=TextFacts(untrusted=True))
+        desk = table(
+            drafted(next_step=payload, **loud),
+            ruled("supported", "neither", missing=payload, confidence=1, **loud),
+        )
+        finding = desk.triage(pack(ALERT, OWN, POOL, DEPLOY, item))
+        assert finding.trust_level is TrustLevel.UNCONFIRMED
+        fenced = desk.llm.asked[0].turns[0].blocks[0].text
+        assert fenced.count(f"untrusted {FENCE}>") == 2
