@@ -146,6 +146,12 @@ def test_a_merge_moves_what_stood_in_the_other() -> None:
 def test_agreement_is_symmetric() -> None:
     places = [
         place(**labels)
-        for labels in (CART, {"namespace": "shop"}, {"host": "a"}, {"service": "cart"}, {**CART, "node": "a"})
+        for labels in (
+            CART,
+            {"namespace": "shop"},
+            {"host": "a"},
+            {"service": "cart"},
+            {**CART, "node": "a"},
+        )
     ]
     assert all(agree(a, b) == agree(b, a) for a in places for b in places)

@@ -15,9 +15,7 @@ SERIES = {
     "two": {"namespace": "a", "service": "one", "pod": "one-7d9f8b6c5d-abcde"},
     "far": {"namespace": "b", "service": "far"},
 }
-EVENT = st.tuples(
-    st.sampled_from(sorted(SERIES)), st.sampled_from([0, 600, 2400]), st.booleans()
-)
+EVENT = st.tuples(st.sampled_from(sorted(SERIES)), st.sampled_from([0, 600, 2400]), st.booleans())
 DELIVERIES = st.lists(st.lists(EVENT, min_size=1, max_size=3), min_size=1, max_size=8)
 Event = tuple[str, int, bool]
 
@@ -85,8 +83,10 @@ async def test_any_order_ends_in_the_newest_state(
 async def _forget(world: World) -> None:
     async with world.store.begin() as tx:
         await tx.session.execute(
-            text("truncate incidents, incident_members, alert_events, alert_groups, transitions, "
-                 "cards, jobs, fact_sheets cascade")
+            text(
+                "truncate incidents, incident_members, alert_events, alert_groups, transitions, "
+                "cards, jobs, fact_sheets cascade"
+            )
         )
 
 

@@ -246,4 +246,6 @@ def test_turns_alternate_and_begin_with_a_rise(steps: list[tuple[str, bool]]) ->
         flip(n, FIRES if fires else ENDS, name) for n, (name, fires) in enumerate(steps)
     )
     assert log.rises == log.turns[::2]
-    assert all(b - a >= timedelta(seconds=1) for a, b in zip(log.turns, log.turns[1:], strict=False))
+    assert all(
+        b - a >= timedelta(seconds=1) for a, b in zip(log.turns, log.turns[1:], strict=False)
+    )

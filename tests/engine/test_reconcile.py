@@ -29,9 +29,7 @@ async def test_a_missed_resolve_is_told_by_two_polls_without_it(world: World) ->
     for now_s in (15, 30, 45):
         async with world.store.begin() as tx:
             unseen = await tx.events.unseen("default", "prom", unseen_since(at(now_s), 15))
-        said = reconciled(
-            [HERE], unseen, at(now_s), complete=True, reachable_s=now_s, every_s=15
-        )
+        said = reconciled([HERE], unseen, at(now_s), complete=True, reachable_s=now_s, every_s=15)
         await world.deliver(*said, now_s=now_s, polled=True)
 
     states = {i.lead.alert.rule: (i.state, i.resolved_at) for i in await world.incidents()}
