@@ -69,6 +69,7 @@ METRICS: tuple[Metric, ...] = (
         help="Firing alerts that opened an incident or joined one.",
         labels={"result": ("new", "joined")},
     ),
+    Metric(name="incident_reaped_total", help="Incidents closed for lack of news."),
     Metric(
         name="recurrence_total",
         help="Incidents that came back.",

@@ -5,6 +5,7 @@ the expression measures. Getting it wrong is cheap one way only: a symptom is in
 """
 
 import re
+from functools import lru_cache
 
 from engine.expression import matchers_of, metrics_of, shape_of
 from engine.model.alert import Alert, AlertClass
@@ -80,6 +81,7 @@ def classify(alert: Alert, expression: str | None) -> AlertClass:
     return _by_rule(_plain(alert.rule), (expression or "")[:_LONGEST_READ])
 
 
+@lru_cache(4096)
 def _by_rule(name: str, expression: str) -> AlertClass:
     shape = shape_of(expression)
     if _HEARTBEAT_NAME.fullmatch(name) or _HEARTBEAT_SHAPE.fullmatch(shape):

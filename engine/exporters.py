@@ -3,6 +3,7 @@
 import re
 from collections.abc import Mapping
 from enum import Enum
+from functools import lru_cache
 
 from engine.labels import workload_of_pod
 
@@ -31,11 +32,12 @@ class Exporter(Enum):
 
 def exporter_of(labels: Mapping[str, str]) -> Exporter | None:
     """Which kind of exporter measured this; None when the thing spoke for itself."""
-    for name in (labels.get("job", ""), labels.get("service", "")):
-        for kind in Exporter:
-            if kind.value.search(name.lower()):
-                return kind
-    return None
+    return _named_after(labels.get("job", "")) or _named_after(labels.get("service", ""))
+
+
+@lru_cache(4096)
+def _named_after(name: str) -> Exporter | None:
+    return next((kind for kind in Exporter if kind.value.search(name.lower())), None)
 
 
 _OBJECTS = (
@@ -57,7 +59,8 @@ def without_exporter(labels: Mapping[str, str], hosts: tuple[str, ...]) -> dict[
         hosts: label names that may hold a host; `instance` usually is one of them.
     """
     kind = exporter_of(labels)
-    return {n: v for n, v in labels.items() if n not in _owned(labels, kind, hosts)}
+    owned = _owned(labels, kind, hosts)
+    return {name: value for name, value in labels.items() if name not in owned}
 
 
 def _owned(
@@ -85,7 +88,7 @@ def _owned(
 
 
 def _names_exporter(name: str) -> bool:
-    return any(kind.value.search(name.lower()) for kind in Exporter if kind is not Exporter.KUBELET)
+    return _named_after(name) not in {None, Exporter.KUBELET}
 
 
 def _cluster_state_pod(labels: Mapping[str, str]) -> set[str]:

@@ -38,10 +38,11 @@ def failing_scope(alert: Alert, rule: CorrelationRule) -> dict[str, str]:
     """
     if rule.labels:
         return {name: alert.labels[name] for name in rule.labels if alert.labels.get(name)}
-    told = _measured(alert, rule)
+    words = _in_one_word(alert)
+    told = without_exporter(words, rule.host_labels)
     pod = told.pop("pod", None)
     host = _first(told, rule.host_labels)
-    is_probe = exporter_of(_in_one_word(alert)) is Exporter.PROBE
+    is_probe = exporter_of(words) is Exporter.PROBE
     scope = {n: v for n, v in told.items() if n not in {*rule.host_labels, "instance", "job"}}
     if pod:
         scope.setdefault("workload", workload_of_pod(pod))
@@ -63,10 +64,6 @@ def _named(scope: dict[str, str], told: Mapping[str, str]) -> dict[str, str]:
 
 def _in_one_word(alert: Alert) -> dict[str, str]:
     return in_one_word(without_exported(alert.labels))
-
-
-def _measured(alert: Alert, rule: CorrelationRule) -> dict[str, str]:
-    return without_exporter(_in_one_word(alert), rule.host_labels)
 
 
 def _first(labels: Mapping[str, str], names: tuple[str, ...]) -> str | None:
@@ -93,7 +90,7 @@ def host_of(alert: Alert, rule: CorrelationRule) -> str | None:
 def service_of(alert: Alert) -> str | None:
     """The shortest name a person would say: service, workload, job, host, or else the rule."""
     rule = CorrelationRule()
-    told = _measured(alert, rule)
+    told = without_exporter(_in_one_word(alert), rule.host_labels)
     named = told.get("service") or told.get("workload")
     if not named and "pod" in told:
         named = workload_of_pod(told["pod"])

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Mapping
+from functools import lru_cache
 from urllib.parse import urlsplit
 
 _KINDS = {
@@ -63,6 +64,7 @@ def without_exported(labels: Mapping[str, str]) -> dict[str, str]:
     return {n: v for n, v in plain.items() if not n.startswith(_EXPORTED)} | own
 
 
+@lru_cache(4096)
 def _spelled(name: str) -> str:
     return name if name.startswith("__") else _NOT_WORD.sub("_", name.lower()).rstrip("_")
 
@@ -101,6 +103,7 @@ _WORDS = ("-https", "-mssql", "-grpcs")
 """Endings that only look as if Kubernetes had made them up."""
 
 
+@lru_cache(4096)
 def workload_of_pod(pod: str) -> str:
     """The name that stays when a pod is replaced: deployment, stateful set, daemon set or job."""
     if pod.endswith(_WORDS):

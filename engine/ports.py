@@ -65,10 +65,21 @@ class QueryArbiter(Protocol):
 class RuleInfo(Protocol):
     """An alerting rule as its server has it."""
 
-    name: str
-    expression: str
-    for_s: float
-    labels: Mapping[str, str]
+    @property
+    def name(self) -> str:
+        """Its name."""
+
+    @property
+    def expression(self) -> str:
+        """Its expression."""
+
+    @property
+    def for_s(self) -> float:
+        """How long the condition must hold, seconds."""
+
+    @property
+    def labels(self) -> Mapping[str, str]:
+        """Labels it adds."""
 
 
 class ActiveAlerts(Protocol):
@@ -91,7 +102,9 @@ class RuleBook(Protocol):
 class LLM(Protocol):
     """One model provider."""
 
-    capabilities: Capabilities
+    @property
+    def capabilities(self) -> Capabilities:
+        """What it can do."""
 
     async def complete(self, request: ModelRequest, timeout_s: float) -> ModelReply:
         """Send one request, once.
@@ -104,9 +117,17 @@ class LLM(Protocol):
 class Neighbour(Protocol):
     """Another incident, as much of it as a check may show: never its finding."""
 
-    key: str
-    severity: Severity
-    state: IncidentState
+    @property
+    def key(self) -> str:
+        """What it is about, for people."""
+
+    @property
+    def severity(self) -> Severity:
+        """How bad it is."""
+
+    @property
+    def state(self) -> IncidentState:
+        """Where it stands."""
 
 
 class Incidents(Protocol):
@@ -114,6 +135,9 @@ class Incidents(Protocol):
 
     async def get(self, incident_id: str) -> Incident | None:
         """One incident with its groups and members."""
+
+    async def judged(self, incident: Incident, at: datetime, scopes: Sequence[str]) -> None:
+        """Remember what a judgement had seen; recurrences count from here."""
 
     async def neighbours(self, incident: Incident, since: datetime) -> Sequence[Neighbour]:
         """Other incidents of the client active since then; drills and the incident excluded."""
@@ -127,6 +151,9 @@ class Runs(Protocol):
 
     async def get(self, triage_id: str) -> Run | None:
         """One run."""
+
+    async def newest(self, incident_id: str) -> Run | None:
+        """The run of an incident that was asked for last."""
 
     async def save(self, run: Run) -> None:
         """Record where it stands now."""
@@ -144,6 +171,9 @@ class Findings(Protocol):
     async def keep(self, finding: Finding) -> None:
         """Keep a finding."""
 
+    async def of_triage(self, triage_id: str) -> Finding | None:
+        """What a run came to."""
+
     async def newest(self, incident_id: str) -> Finding | None:
         """The newest finding of an incident."""
 
@@ -154,8 +184,13 @@ class Findings(Protocol):
 class Spent(Protocol):
     """What a client used up today (UTC)."""
 
-    usd: float
-    tokens: int
+    @property
+    def usd(self) -> float:
+        """US dollars."""
+
+    @property
+    def tokens(self) -> int:
+        """Tokens, in and out."""
 
 
 class Calls(Protocol):
@@ -166,6 +201,9 @@ class Calls(Protocol):
 
     async def settle(self, call: ModelCall, reply: str) -> None:
         """Record what came of it, with the reply as the provider sent it."""
+
+    async def lost(self, triage_id: str) -> int:
+        """Mark calls in flight when their process died; give how many there were."""
 
     async def of_triage(self, triage_id: str) -> Sequence[ModelCall]:
         """Every call of a triage, oldest first."""
@@ -277,6 +315,9 @@ class Jobs(Protocol):
         While that job runs, one more delivery is owed. `rank`: severity rank, worst first.
         """
 
+    async def waiting(self, queue: Queue) -> int:
+        """Jobs nobody works on yet, due or not."""
+
     async def finish(self, delivery: Delivery) -> bool:
         """Acknowledge inside this transaction, with what the job produced; False: lease lost."""
 
@@ -291,6 +332,13 @@ class Org(Protocol):
         """Rooms the client's cards may go to, in matching order."""
 
 
+class Steps(Protocol):
+    """Steps of sessions, kept in their order."""
+
+    async def append(self, run: Run, kind: SessionEvent, facts: EventFacts) -> None:
+        """Keep one step."""
+
+
 class Audit(Protocol):
     """Who changed what; append-only, in the transaction of the change."""
 
@@ -303,15 +351,45 @@ class Audit(Protocol):
 class Tx(Protocol):
     """One transaction and every repository in it."""
 
-    incidents: Incidents
-    runs: Runs
-    findings: Findings
-    calls: Calls
-    changes: Changes
-    cards: Cards
-    jobs: Jobs
-    org: Org
-    audit: Audit
+    @property
+    def incidents(self) -> Incidents:
+        """Incidents."""
+
+    @property
+    def runs(self) -> Runs:
+        """Triage runs."""
+
+    @property
+    def findings(self) -> Findings:
+        """Packs and findings."""
+
+    @property
+    def calls(self) -> Calls:
+        """Model calls."""
+
+    @property
+    def changes(self) -> Changes:
+        """What changed."""
+
+    @property
+    def cards(self) -> Cards:
+        """Cards wished for."""
+
+    @property
+    def jobs(self) -> Jobs:
+        """Jobs that commit with this."""
+
+    @property
+    def org(self) -> Org:
+        """Clients, rooms, flags."""
+
+    @property
+    def steps(self) -> Steps:
+        """Steps of sessions."""
+
+    @property
+    def audit(self) -> Audit:
+        """Who changed what."""
 
     async def now(self) -> datetime:
         """Database time; what leases and audit use."""

@@ -233,6 +233,24 @@ class CardRows:
         await self._session.execute(_WISH_MESSAGES, values)
         await self._session.execute(_NOTIFY)
 
+    async def posted(self, kind: str, subject_id: str) -> bool:
+        """Whether a subject's card stands in at least one room."""
+        asked = text(
+            "select count(*) from cards where subject_kind = :kind and subject_id = :id"
+            " and message_ref is not null"
+        )
+        return bool((await self._session.execute(asked, {"kind": kind, "id": subject_id})).scalar())
+
+    async def settled(self, client_id: str) -> bool:
+        """Whether every card and message of a client shows what was last wished for."""
+        asked = text("""
+            select (select count(*) from cards where client_id = :id and wanted > sent
+                    and dead_reason is null)
+                 + (select count(*) from messages where client_id = :id and wanted > sent
+                    and dead_reason is null)
+        """)
+        return not (await self._session.execute(asked, {"id": client_id})).scalar()
+
     async def claim(self, platforms: Sequence[Platform], limit: int) -> Sequence[CardTask]:
         """Take cards that are due: new ones before edits."""
         values = {"platforms": [p.value for p in platforms], "limit": limit, "hold_s": CLAIM_S}

@@ -6,7 +6,7 @@ from sqlalchemy.ext.asyncio import AsyncSession
 
 from engine.model.finding import Finding
 from engine.model.pack import Pack
-from storage.tables import AlertGroupRow, FindingRow, MemberRow, PackRow
+from storage.tables import AlertGroupRow, FactSheetRow, FindingRow, MemberRow, PackRow
 
 
 class FindingRows:
@@ -26,6 +26,26 @@ class FindingRows:
             "body": pack.canonical(),
         }
         await self._session.execute(insert(PackRow).values(row).on_conflict_do_nothing())
+
+    async def show_facts(self, pack: Pack, *, complete: bool) -> None:
+        """Keep the pack as far as it has come; what was whole is never replaced by a part."""
+        values = {
+            "client_id": pack.anchor.client_id,
+            "body": pack.canonical(),
+            "complete": complete,
+        }
+        statement = insert(FactSheetRow).values(incident_id=pack.anchor.incident_id, **values)
+        whole = None if complete else FactSheetRow.complete.is_(False)
+        await self._session.execute(
+            statement.on_conflict_do_update(
+                index_elements=[FactSheetRow.incident_id], set_=values, where=whole
+            )
+        )
+
+    async def fact_sheet(self, incident_id: str) -> Pack | None:
+        """What the facts card shows of an incident."""
+        row = await self._session.get(FactSheetRow, incident_id, populate_existing=True)
+        return None if row is None else Pack.model_validate_json(row.body)
 
     async def pack(self, hash_: str) -> Pack | None:
         """The pack a finding names."""
@@ -63,15 +83,19 @@ class FindingRows:
         found = select(FindingRow.body).where(FindingRow.incident_id == incident_id)
         return await self._one(_newest(found))
 
-    async def newest_of_family(self, client_id: str, family_key: str) -> Finding | None:
-        """The newest finding on any incident that held this family."""
+    async def newest_of_family(
+        self, client_id: str, family_key: str, *, other_than: str | None = None
+    ) -> Finding | None:
+        """The newest finding on any incident that held this family, one of them left out."""
         held = (
             select(MemberRow.incident_id)
             .join(AlertGroupRow, AlertGroupRow.id == MemberRow.group_id)
             .where(AlertGroupRow.client_id == client_id, AlertGroupRow.family_key == family_key)
         )
         found = select(FindingRow.body).where(
-            FindingRow.client_id == client_id, FindingRow.incident_id.in_(held)
+            FindingRow.client_id == client_id,
+            FindingRow.incident_id.in_(held),
+            FindingRow.incident_id.is_distinct_from(other_than),
         )
         return await self._one(_newest(found))
 

@@ -1,6 +1,6 @@
 """Triage runs: the state that both queue adapters point at."""
 
-from sqlalchemy import update
+from sqlalchemy import select, update
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from engine.model.run import Run
@@ -31,6 +31,14 @@ class RunRows:
     async def get(self, triage_id: str) -> Run | None:
         """One run as it stands now."""
         row = await self._session.get(RunRow, triage_id, populate_existing=True)
+        return None if row is None else run_of(row)
+
+    async def newest(self, incident_id: str) -> Run | None:
+        """The run of an incident that was asked for last."""
+        asked = select(RunRow).where(RunRow.incident_id == incident_id)
+        newest = asked.order_by(RunRow.created_at.desc()).limit(1)
+        found = await self._session.execute(newest.execution_options(populate_existing=True))
+        row = found.scalar_one_or_none()
         return None if row is None else run_of(row)
 
     async def save(self, run: Run) -> None:

@@ -10,9 +10,11 @@ from sqlalchemy.exc import TimeoutError as PoolTimeoutError
 from sqlalchemy.ext.asyncio import AsyncEngine, AsyncSession, create_async_engine
 
 from engine.errors import StoreUnavailableError
+from engine.model.run import CaseFile
 from storage.audit import AuditRows
 from storage.calls import CallRows
 from storage.cards import CardRows
+from storage.cases import CaseRows
 from storage.changes import ChangeRows
 from storage.events import EventRows
 from storage.findings import FindingRows
@@ -20,8 +22,10 @@ from storage.heartbeats import HeartbeatRows
 from storage.incidents import IncidentRows
 from storage.jobs import JobRows
 from storage.org import OrgRows
+from storage.people import PeopleRows
 from storage.quarantine import QuarantineRows
 from storage.runs import RunRows
+from storage.sessions import SessionRows
 from storage.sources import SourceRows
 
 
@@ -41,9 +45,15 @@ class SqlTx:
         self.incidents = IncidentRows(session)
         self.jobs = JobRows(session)
         self.org = OrgRows(session)
+        self.people = PeopleRows(session, self.audit)
         self.quarantine = QuarantineRows(session)
         self.runs = RunRows(session)
         self.sources = SourceRows(session)
+        self.steps = SessionRows(session)
+
+    async def case(self, incident_id: str) -> CaseFile | None:
+        """The whole case of an incident."""
+        return await CaseRows(self.session).case(incident_id)
 
     async def now(self) -> datetime:
         """Database time."""

@@ -28,6 +28,7 @@ class Shop:
     prometheus_url: str
     alertmanager_url: str | None
     exporter_pid: int
+    prometheus_pid: int
 
 
 def installed() -> bool:
@@ -68,11 +69,12 @@ def sample_shop(
         if with_alertmanager:
             stack.enter_context(_run(_alertmanager(folder, ports["alertmanager"]), folder))
             _wait(alertmanager + "/-/ready", lambda reply: reply.status_code == httpx.codes.OK)
-        stack.enter_context(_run(_prometheus(folder, ports["prometheus"]), folder))
+        server = stack.enter_context(_run(_prometheus(folder, ports["prometheus"]), folder))
         _wait(prometheus + "/-/ready", lambda reply: reply.status_code == httpx.codes.OK)
         if firing is not None:
             _wait(prometheus + "/api/v1/alerts", lambda reply: _fires(reply, firing))
-        yield Shop(prometheus, alertmanager if with_alertmanager else None, started.pid)
+        shown = alertmanager if with_alertmanager else None
+        yield Shop(prometheus, shown, started.pid, server.pid)
 
 
 def _fires(reply: httpx.Response, name: str) -> bool:

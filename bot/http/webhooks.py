@@ -53,7 +53,7 @@ class Webhooks:
         except UnreadableError as error:
             return JSONResponse({"error": error.reason, "quarantined": 1}, error.status)
         except (StoreUnavailableError, TimeoutError) as error:
-            log.warning("a post of %s was not stored: %s", kind, error or "time-out")
+            log.warning("a post of %s was not stored: %s", kind, type(error).__name__)
             return _later("the alert was not stored; send it again")
         return JSONResponse(receipt.model_dump(), 202)
 

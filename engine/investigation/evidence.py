@@ -22,7 +22,7 @@ def _ended(section: Section) -> str:
     match section.status:
         case SectionStatus.OK:
             more = f", {section.omitted} more left out" if section.omitted else ""
-            return f"- {section.name}: {len(section.items)} items{more}"
+            return f"- {section.name}: items {len(section.items)}{more}"
         case SectionStatus.EMPTY:
             return f"- {section.name}: looked at, nothing found"
         case SectionStatus.DEGRADED:

@@ -7,6 +7,12 @@ from enum import StrEnum
 class SessionEvent(StrEnum):
     """What happened. Facts beside it are counts, codes and seconds, never a model's prose."""
 
+    SKIPPED = "skipped"
+    """No model was asked: `reason`."""
+    PACK = "pack"
+    """A pack was frozen: `sections` that are degraded, `hash`."""
+    FAILED = "failed"
+    """A delivery ended without a finding: `class`."""
     STAGE = "stage"
     """A stage ended: `stage`, `seconds`."""
     CALL = "call"

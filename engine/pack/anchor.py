@@ -1,6 +1,6 @@
 """The explicit "now" and "where" of an incident."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from datetime import datetime, timedelta
 from functools import reduce
 
@@ -11,8 +11,9 @@ from engine.model.pack import Anchor
 from engine.model.policy import CorrelationRule
 from engine.onset import Onset
 from engine.pack.scope import Scope
-from engine.pack.section import Redactor
 from engine.ports import RuleInfo
+
+_LONGEST_SUMMARY = 300
 
 
 def fired_at(incident: Incident) -> datetime:
@@ -50,7 +51,7 @@ def anchor_of(
     active_at: datetime | None,
     expression: str | None,
     correlation: CorrelationRule,
-    redact: Redactor,
+    clean: Callable[[str], str],
     taken_at: datetime,
 ) -> Anchor:
     """Put the anchor together."""
@@ -62,7 +63,7 @@ def anchor_of(
         rule=lead.alert.rule,
         severity=incident.severity,
         alert_class=incident.alert_class,
-        summary=redact(_summary(lead.alert)),
+        summary=clean(_summary(lead.alert))[:_LONGEST_SUMMARY],
         environment=environment_of(lead.alert),
         service=service_of(lead.alert),
         host=host_of(lead.alert, correlation),

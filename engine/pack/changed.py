@@ -63,11 +63,10 @@ async def section_of(
     gap: Gap | None = None,
 ) -> Gathered:
     """Write changes as a section; "nobody told us" is said where no source ever spoke."""
-    redact = case.ports.redact
+    ports = case.ports
     for change in changes:
-        clean = change.model_copy(
-            update={"what": redact(change.what), "component": redact(change.component)}
-        )
+        told = {"what": ports.clean(change.what), "component": ports.clean(change.component)}
+        clean = change.model_copy(update={**told, "labels": ports.cleaned(change.labels)})
         items.add(said(clean), clean)
     log = case.ports.changes
     silent = log is None or await log.sources() == 0

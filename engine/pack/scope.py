@@ -10,6 +10,7 @@ from engine.model.base import Frozen
 from engine.promql.selectors import selector
 from engine.promql.strings import quote
 
+_SPECIAL = re.compile(r"[.+*?()\[\]{}|^$\\]")
 _LABEL = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 _MEMBERS: Final = (
     "pod", "container", "service", "service_name", "app", "workload", "deployment", "statefulset",
@@ -50,9 +51,9 @@ class Scope(Frozen):
 
     @property
     def group(self) -> Mapping[str, str]:
-        """What the failing one and its peers share."""
+        """What the failing one and its peers share; nobody is a peer across a whole cluster."""
         shared = {n: v for n, v in self.labels.items() if n not in _PHYSICAL and n != self.member}
-        return shared if self.member else self.labels
+        return shared if shared.keys() - _WIDE else self.labels
 
     def own(self, metric: str | None = None) -> str:
         """Select what fails."""
@@ -60,8 +61,8 @@ class Scope(Frozen):
 
     def peers(self, metric: str, extra: str = "") -> str:
         """Select what fails and its peers, so that one query answers for both."""
-        chosen = selector(metric, self.group or self.labels)
-        pods = f"pod=~{quote(re.escape(self.workload) + '-.+')}" if self.workload else ""
+        chosen = selector(metric, self.group)
+        pods = f"pod=~{quote(_pods_of(self.workload))}" if self.workload else ""
         more = ",".join(filter(None, (pods, extra)))
         if not more:
             return chosen
@@ -86,6 +87,10 @@ class Scope(Frozen):
             named = {n: self.labels[n] for n in ("namespace", self.member) if n in self.labels}
             steps += [named, {self.member: self.labels[self.member]}]
         return tuple(Scope.of(step) for step in _once(steps) if step)
+
+
+def _pods_of(workload: str) -> str:
+    return _SPECIAL.sub(r"\\\g<0>", workload) + "-.+"
 
 
 def _once(steps: list[Mapping[str, str]]) -> list[Mapping[str, str]]:

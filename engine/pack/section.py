@@ -1,11 +1,12 @@
 """What a pack section is, and what it is given to work with."""
 
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
 from typing import Protocol
 
+from engine.fence import strip_invisible
 from engine.model.base import Frozen
 from engine.model.change import Change
 from engine.model.evidence import Gap, Outcome, Question, Series, Window
@@ -27,6 +28,9 @@ from engine.ports import Clock, EvidenceTool, RuleBook
 
 Redactor = Callable[[str], str]
 """Takes secrets out of a text and leaves names, digests and versions alone."""
+
+
+_LONGEST_LINE = 600
 
 
 class SectionNote(StrEnum):
@@ -58,6 +62,14 @@ class Ports:
     metrics: EvidenceTool | None = None
     rules: RuleBook | None = None
     changes: ChangeLog | None = None
+
+    def clean(self, text: str) -> str:
+        """Take out what nobody can see, then what nobody may see."""
+        return self.redact(strip_invisible(text))
+
+    def cleaned(self, labels: Mapping[str, str]) -> dict[str, str]:
+        """Clean the values of labels."""
+        return {name: self.clean(value) for name, value in labels.items()}
 
 
 class Subject(Frozen):
@@ -141,11 +153,11 @@ class PackSection:
 
 
 class Items:
-    """Collects a section's items: numbers them, redacts their texts and keeps to the cap."""
+    """Collects a section's items: numbers them, cleans their texts and keeps to the cap."""
 
     def __init__(self, letter: str, case: Case) -> None:
         self._letter = letter
-        self._redact = case.ports.redact
+        self._clean = case.ports.clean
         self._most = case.subject.pack.max_items
         self._items: list[Item] = []
         self._omitted = 0
@@ -155,10 +167,14 @@ class Items:
         if len(self._items) >= self._most:
             self._omitted += 1
             return
-        line = self._redact(" ".join(text.split()))
+        line = self._clean(" ".join(text.split()))[:_LONGEST_LINE]
         number = len(self._items) + 1
         facts = TextFacts() if facts is None else facts
         self._items.append(Item(id=f"{self._letter}{number}", text=line, facts=facts))
+
+    def leave_out(self, count: int) -> None:
+        """Count what a backend's own limit kept back."""
+        self._omitted += count
 
     def section(self, name: SectionName, *, note: str = "", gap: Gap | None = None) -> Gathered:
         """End the section: degraded with what was found, ok or empty."""

@@ -106,7 +106,7 @@ def _anchor(
         active_at=timing.active_at,
         expression=timing.expression,
         correlation=subject.correlation,
-        redact=ports.redact,
+        clean=ports.clean,
         taken_at=taken_at,
     )
 

@@ -21,7 +21,8 @@ _SYMBOLS = frozenset(["==", "!=", ">=", "<=", ">", "<", "</", ">/", *"+-*/%^@["]
 _WORDS = frozenset({"and", "or", "unless", "atan2", "offset"})
 _MATCHING = frozenset({"=", "==", "!=", "=~", "!~", ","})
 _PIECE = re.compile(
-    r"(?P<wide>\\[wWpP])|(?P<open>\()|(?P<close>\))|\{\d*,?(?P<times>\d{1,6})\}|\\.|.", re.DOTALL
+    r"(?P<wide>\\[wWpP])|(?P<open>\()|(?P<close>\))|\{(?:\d*,)?(?P<times>\d{1,6}),?\}|\\.|.",
+    re.DOTALL,
 )
 
 

@@ -36,9 +36,9 @@ async def test_two_doubles_live_side_by_side_and_leave_the_signals_alone() -> No
         assert one != two
         assert one.startswith("http://127.0.0.1:")
         assert signal.getsignal(signal.SIGTERM) is before
-        async with httpx.AsyncClient() as client:
+        async with httpx.AsyncClient(verify=False) as client:
             assert (await client.get(f"{two}/act?a=1")).json()["values"] == {"a": "1"}
-    async with httpx.AsyncClient() as client:
+    async with httpx.AsyncClient(verify=False) as client:
         with pytest.raises(httpx.ConnectError):
             await client.get(one)
 
@@ -46,7 +46,10 @@ async def test_two_doubles_live_side_by_side_and_leave_the_signals_alone() -> No
 @pytest.mark.parametrize(("accepted", "effects"), [(True, ["done"]), (False, [])])
 async def test_a_lost_reply_says_nothing_at_all(accepted: bool, effects: list[str]) -> None:
     done: list[str] = []
-    async with serve(app(ReplyLost(accepted=accepted), done)) as url, httpx.AsyncClient() as client:
+    async with (
+        serve(app(ReplyLost(accepted=accepted), done)) as url,
+        httpx.AsyncClient(verify=False) as client,
+    ):
         with pytest.raises((httpx.RemoteProtocolError, httpx.ReadError)):
             await client.get(f"{url}/act")
     assert done == effects
@@ -55,7 +58,7 @@ async def test_a_lost_reply_says_nothing_at_all(accepted: bool, effects: list[st
 async def test_leaving_drops_what_hangs_at_once_and_silently(
     caplog: pytest.LogCaptureFixture,
 ) -> None:
-    async with httpx.AsyncClient() as client:
+    async with httpx.AsyncClient(verify=False) as client:
         async with serve(app(Hang(), [])) as url:
             waiting = asyncio.create_task(client.get(f"{url}/act"))
             await asyncio.sleep(0.1)
@@ -68,7 +71,7 @@ async def test_leaving_drops_what_hangs_at_once_and_silently(
 
 async def test_arguments_are_read_from_every_encoding() -> None:
     picture = b"\x00\r\n--x\r\n\xff"
-    async with serve(app(None, [])) as url, httpx.AsyncClient() as client:
+    async with serve(app(None, [])) as url, httpx.AsyncClient(verify=False) as client:
         sent = [
             await client.post(f"{url}/act", json={"a": 1, "b": [2]}),
             await client.post(f"{url}/act?c=3", data={"a": "ä & b", "b": ""}),

@@ -5,22 +5,19 @@ Run: python -m tests.reports.suspects [FOLDER]; the folder holds petshop/ and ne
 
 import json
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from math import isfinite
 from pathlib import Path
 from statistics import fmean, median
+from typing import Any
 
 from engine.model.pack import (
     Anchor,
-    CanWait,
-    Impact,
-    ImpactReason,
     Item,
     MetricDigest,
     OnsetSource,
-    Pack,
     Section,
     SectionName,
     SectionStatus,
@@ -34,6 +31,9 @@ FLOOR = 0.35
 CUTS = (1, 3, 5)
 WINDOW_S = 300
 AT = datetime(2023, 4, 13, 15, tzinfo=UTC)
+
+Row = dict[str, Any]
+"""JSON of the corpus."""
 
 
 @dataclass(frozen=True)
@@ -85,7 +85,7 @@ def _digest(
     )  # fmt: skip
 
 
-def petshop(case):
+def petshop(case: Row) -> Judged:
     """Read a PetShop issue: normal mean and spread, and five windows around the alert."""
     alert, since = case["alert"], case["alert"]["unix_timestamp"]
     digests = []
@@ -101,7 +101,7 @@ def petshop(case):
     return judged(case["ground_truth"]["service"], alert["service"], digests)
 
 
-def nezha(case):
+def nezha(case: Row) -> Judged:
     """Read a Nezha fault: metrics per pod before and after it was put in."""
     digests = [
         _digest(
@@ -114,13 +114,13 @@ def nezha(case):
     return judged(case["ground_truth"]["pod"], None, digests)
 
 
-def _measured(seen):
+def _measured(seen: Row) -> Row:
     """Leave out what is not a number."""
     kept = {side: [v for v in seen[side] if isfinite(v)] for side in ("before", "after")}
     return {**seen, **kept}
 
 
-def loudest(case, name: str) -> Judged:
+def loudest(case: Row, name: str) -> Judged:
     """Rank by the largest distance from normal, whatever it is: what there is to beat."""
     best: dict[str, float] = {}
     for seen in case["observations"]:
@@ -162,8 +162,8 @@ def report(folder: Path) -> Iterator[str]:
                 yield f"{name:8} {kind:16} n={len(chosen):<3} {method:8} {figures}"
 
 
-def _kind(case) -> str:
-    return case["alert"].get("metric") or case["ground_truth"]["fault"]
+def _kind(case: Row) -> str:
+    return str(case["alert"].get("metric") or case["ground_truth"]["fault"])
 
 
 if __name__ == "__main__":

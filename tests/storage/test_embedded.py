@@ -1,16 +1,13 @@
-"""The embedded PostgreSQL, on real servers: its life, its deaths, its folders and its users."""
+"""The embedded PostgreSQL, on real servers: its starts, its owners, its deaths, its databases."""
 
 import asyncio
-import contextlib
 import fcntl
 import os
-import pwd
 import shutil
 import signal
 import subprocess
 import threading
-import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 
 import psycopg
@@ -20,113 +17,26 @@ from sqlalchemy.ext.asyncio import create_async_engine
 
 from storage.embedded import EmbeddedPostgres, pause_before
 from storage.postgres import errors
-from storage.postgres.account import Account
 from storage.postgres.cluster import POLL_S
-from storage.postgres.place import recorded_place, settle
-from storage.postgres.programs import find_programs, vector_supported
-from tests.database import FreshDatabase, open_folder
-from tests.storage.postgres_app import SYSTEM_PYTHON, WAIT_S, App, launch
-
-REPO = Path(__file__).parents[2]
-AS_ROOT = pytest.mark.skipif(os.geteuid() != 0, reason="only root drops to another user")
-
-
-@pytest.fixture
-def folder() -> Iterator[Path]:
-    made = open_folder()
-    yield made
-    shutil.rmtree(made)
-
-
-@pytest.fixture(scope="module")
-def root() -> Iterator[Path]:
-    """A state folder with one row, stopped; tests start it in turn and leave it whole."""
-    made = open_folder()
-    with running(made / "state") as server:
-        execute(server.dsn(), "create table kept as select 42 as n")
-    yield made / "state"
-    shutil.rmtree(made)
-
-
-@pytest.fixture
-def own(root: Path, folder: Path) -> Path:
-    """A copy of that folder, for a test that damages it."""
-    return copied(root, folder / "state")
-
-
-def copied(source: Path, target: Path) -> Path:
-    subprocess.run(["cp", "-a", source, target], check=True)
-    return target
-
-
-@contextlib.contextmanager
-def running(root: Path, **settings: object) -> Iterator[EmbeddedPostgres]:
-    server = EmbeddedPostgres(root, **{"fast": True, **settings})  # type: ignore[arg-type]
-    try:
-        yield server.start()
-    finally:
-        server.stop()
-
-
-def execute(dsn: str, statement: str) -> None:
-    with psycopg.connect(dsn, autocommit=True) as connection:
-        connection.execute(statement)
-
-
-def value(dsn: str, query: str) -> object:
-    with psycopg.connect(dsn) as connection:
-        row = connection.execute(query).fetchone()
-    return row[0] if row else None
-
-
-def kept(dsn: str) -> object:
-    return value(dsn, "select n from kept")
-
-
-def answers(dsn: str) -> bool:
-    try:
-        psycopg.connect(dsn).close()
-    except psycopg.OperationalError:
-        return False
-    return True
-
-
-def eventually(holds: Callable[[], bool]) -> bool:
-    end = time.monotonic() + WAIT_S
-    while not holds():
-        if time.monotonic() > end:
-            return False
-        time.sleep(0.02)
-    return True
-
-
-def gone(pid: int) -> bool:
-    try:
-        return not Path(f"/proc/{pid}/cmdline").read_bytes()  # empty: dead, and not yet buried
-    except FileNotFoundError:
-        return True
-
-
-@pytest.fixture
-def apps() -> Iterator[Callable[..., App]]:
-    """Starts applications on a state folder, and ends what the test left of them."""
-    started: list[App] = []
-
-    def start(*how: object) -> App:
-        started.append(launch(*how))  # type: ignore[arg-type]
-        return started[-1]
-
-    yield start
-    for app in started:
-        app.end()
-    assert eventually(lambda: all(gone(app.pid) for app in started if app.pid))
-
+from tests.database import FreshDatabase
+from tests.storage.postgres_app import WAIT_S, App
+from tests.storage.postgres_state import (
+    answers,
+    copied,
+    eventually,
+    execute,
+    gone,
+    kept,
+    running,
+    value,
+)
 
 # --- a start, and another one ---
 
 
 async def test_an_odd_path_starts_cold_over_a_half_made_try_and_then_warm(folder: Path) -> None:
-    root = folder / 'état d\'"astreinte" 1+1'
+    quotes = "'" if os.geteuid() == 0 else "'\""  # root would shelter a path with double quotes
+    root = folder / f"état d{quotes}astreinte 1+1"
     half_made = root / "data.draft"
     half_made.mkdir(parents=True)
     (half_made / "PG_VERSION").write_text("18\n")
@@ -344,126 +254,7 @@ def test_a_server_that_outlived_its_owner_is_ended_and_replaced(root: Path) -> N
             assert kept(server.dsn()) == 42
 
 
-# --- users and folders ---
-
-
-@AS_ROOT
-def test_root_keeps_the_files_of_a_closed_state_folder_in_a_shelter(folder: Path) -> None:
-    shelter = folder / "shelter"
-    closed = folder / 'closed "1"'
-    closed.mkdir(mode=0o700)
-    with running(closed / "state", shelter=shelter) as server:
-        execute(server.dsn(), "create table t as select 7 as n")
-        with running(closed / "state", shelter=shelter) as attached:
-            assert not attached.owner
-            assert value(attached.dsn(), "select n from t") == 7
-    assert closed.stat().st_mode & 0o777 == 0o700
-    with running(closed / "state", shelter=shelter) as server:
-        assert value(server.dsn(), "select n from t") == 7
-    moved = (closed / "state").rename(closed / "moved")
-    with pytest.raises(errors.MovedFolderError, match="moved or copied"), running(moved):
-        pass
-    moved.rename(closed / "state")
-    shutil.rmtree(shelter)
-    with pytest.raises(errors.LostFilesError, match="is gone"), running(closed / "state"):
-        pass
-
-
-@AS_ROOT
-def test_root_shelters_a_path_that_a_copy_of_the_programs_could_not_run_in(folder: Path) -> None:
-    odd = folder / 'an "open" folder'
-    odd.mkdir()
-    place, _ = settle(odd, "nobody", folder / "shelter")
-    assert place.home.parent == folder / "shelter"
-    assert recorded_place(odd) == place
-
-
-@AS_ROOT
-def test_root_says_so_when_existing_files_are_behind_a_closed_folder(
-    own: Path, folder: Path
-) -> None:
-    folder.chmod(0o700)
-    with pytest.raises(errors.ClosedFolderError, match=str(own)), running(own):
-        pass
-
-
-@AS_ROOT
-def test_root_copies_programs_that_its_user_cannot_reach(own: Path, folder: Path) -> None:
-    found = find_programs()
-    package, prefix = found.parent.parent, found.parent
-    hidden = folder / "hidden"
-    hidden.mkdir()
-    skipped = shutil.ignore_patterns("include")
-    shutil.copytree(prefix, hidden / package.name / prefix.name, symlinks=True, ignore=skipped)
-    libraries = package.with_name(f"{package.name}.libs")
-    if libraries.is_dir():
-        shutil.copytree(libraries, hidden / libraries.name)
-    hidden.chmod(0o700)
-    (own / "programs-outdated").mkdir()
-    programs = hidden / package.name / prefix.name / "bin"
-    with running(own, programs=programs) as server:
-        assert kept(server.dsn()) == 42
-        served_from = Path(f"/proc/{server.pid}/exe").readlink()
-    assert served_from.is_relative_to(own)
-    assert len(list(own.glob("programs-*"))) == 1
-    assert hidden.stat().st_mode & 0o777 == 0o700
-
-
-@AS_ROOT
-def test_an_ordinary_user_starts_its_own(folder: Path, apps: Callable[..., App]) -> None:
-    user = pwd.getpwnam("nobody")
-    account = Account(uid=user.pw_uid, gid=user.pw_gid, drops=True)
-    if not account.reaches(REPO) or not Path(SYSTEM_PYTHON).exists():
-        pytest.skip("this checkout is closed to other users, or the system has no Python")
-    os.chown(folder, user.pw_uid, user.pw_gid)
-    app = apps(folder / "a b", user.pw_uid).listen()
-    assert app.owner
-    assert value(app.dsn, "select 1") == 1
-    assert (folder / "a b").stat().st_mode & 0o777 == 0o700
-
-
-@AS_ROOT
-def test_root_serves_files_as_the_user_who_made_them(own: Path) -> None:
-    daemon = pwd.getpwnam("daemon")
-    for path in [own / "data", *(own / "data").rglob("*")]:
-        os.chown(path, daemon.pw_uid, daemon.pw_gid, follow_symlinks=False)
-    with running(own) as server:
-        assert kept(server.dsn()) == 42
-        assert Path(f"/proc/{server.pid}").stat().st_uid == daemon.pw_uid
-
-
-@AS_ROOT
-def test_root_without_a_user_to_drop_to_says_how_to_make_one(folder: Path) -> None:
-    missing = running(folder / "state", run_as="no-such-user")
-    with pytest.raises(errors.NoAccountError, match="useradd --system no-such-user"), missing:
-        pass
-
-
-# --- programs, processor, databases ---
-
-
-def test_a_chosen_program_folder_must_be_complete(folder: Path) -> None:
-    with pytest.raises(errors.NoProgramsError, match="CAVEAT_PG_BIN"):
-        EmbeddedPostgres(folder, programs=folder)
-
-
-@pytest.mark.parametrize(
-    ("flags", "machine_can", "word"),
-    [
-        ("fpu avx avx2 bmi1 bmi2 fma", True, ""),
-        ("fpu avx bmi1 bmi2 fma", False, "lacks avx2,"),
-        ("fpu sse2", False, "lacks avx2, bmi2, fma,"),
-    ],
-)
-@pytest.mark.skipif(os.uname().machine != "x86_64", reason="the flags are of x86-64")
-def test_vector_needs_what_it_was_compiled_for(
-    tmp_path: Path, flags: str, machine_can: bool, word: str
-) -> None:
-    cpuinfo = tmp_path / "cpuinfo"
-    cpuinfo.write_text(f"processor\t: 0\nflags\t\t: {flags}\nbugs\t\t:\n")
-    supported, reason = vector_supported(cpuinfo)
-    assert supported is machine_can
-    assert word in reason
+# --- databases ---
 
 
 async def test_a_database_is_made_once_however_often_it_is_asked_for(

@@ -100,7 +100,8 @@ class Updates:
 
     async def _told(self, update: Json) -> bool:
         headers = {"X-Telegram-Bot-Api-Secret-Token": self.secret} if self.secret else {}
-        async with httpx.AsyncClient(timeout=10) as client:
+        certified = self.webhook.startswith("https:")
+        async with httpx.AsyncClient(timeout=10, verify=certified) as client:
             try:
                 reply = await client.post(self.webhook, json=update, headers=headers)
             except httpx.TransportError as error:

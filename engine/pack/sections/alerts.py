@@ -16,8 +16,9 @@ _NAMED_VALUES = 3
 async def gather(case: Case) -> Gathered:
     """Group like alerts; the worst first, then the earliest."""
     items = Items("A", case)
-    for facts, differing in sorted(_kinds(case), key=lambda kind: _order(kind[0])):
-        items.add(_text(facts, differing), _redacted(facts, case))
+    for kind, differing in sorted(_kinds(case), key=lambda kind: _order(kind[0])):
+        facts = _cleaned(kind, case)
+        items.add(_text(facts, differing), facts)
     note = SectionNote.SENDER_TRUNCATED if case.incident.truncated else ""
     return items.section(SectionName.ALERTS, note=note)
 
@@ -42,8 +43,8 @@ def _facts(members: Sequence[Member], case: Case) -> tuple[AlertFacts, str]:
         count=len(members),
         firing=sum(member.state is MemberState.FIRING for member in members),
         starts_at=first.starts_at,
-        summary=first.annotations.get("summary", "")[:_LONGEST_TEXT],
-        description=first.annotations.get("description", "")[:_LONGEST_TEXT],
+        summary=first.annotations.get("summary", ""),
+        description=first.annotations.get("description", ""),
     )
     return facts, _differing(alerts, shared)
 
@@ -79,13 +80,13 @@ def _text(facts: AlertFacts, differing: str) -> str:
     return "; ".join(parts)
 
 
-def _redacted(facts: AlertFacts, case: Case) -> AlertFacts:
-    redact = case.ports.redact
+def _cleaned(facts: AlertFacts, case: Case) -> AlertFacts:
+    clean = case.ports.clean
     return facts.model_copy(
         update={
-            "summary": redact(facts.summary),
-            "description": redact(facts.description),
-            "labels": {name: redact(value) for name, value in facts.labels.items()},
+            "summary": clean(facts.summary)[:_LONGEST_TEXT],
+            "description": clean(facts.description)[:_LONGEST_TEXT],
+            "labels": case.ports.cleaned(facts.labels),
         }
     )
 

@@ -13,7 +13,9 @@ async def gather(case: Case) -> Gathered:
         items.add(first)
     past = case.subject.history
     if past is not None and (past.occurrences > 1 or past.last_at is not None):
-        items.add(_past(past), past)
+        cause = past.last_root_cause
+        told = past.model_copy(update={"last_root_cause": cause and case.ports.clean(cause)})
+        items.add(_past(told), told)
     return items.section(SectionName.HISTORY)
 
 
@@ -29,7 +31,8 @@ def _first_rule(case: Case) -> str:
 
 
 def _past(past: HistoryFacts) -> str:
-    parts = [f"fired {past.occurrences} times in {span(past.window_s)}"]
+    often = f"{past.occurrences} times" if past.occurrences > 1 else "once"
+    parts = [f"fired {often} in {span(past.window_s)}"]
     if past.last_at is not None:
         parts.append(f"last {past.last_at:%Y-%m-%d} {moment(past.last_at)}")
     if past.last_root_cause:

@@ -26,13 +26,14 @@ async def gather(case: Case) -> Gathered:
     """Digest the alert's own expression first, then the scope's metrics by deviation."""
     items = Items("M", case)
     for digest in _own(case)[:_OWN_LINES]:
-        items.add(said(digest), digest)
+        items.add(said(digest), _cleaned(digest, case))
     if case.survey.gap is not None:
         return items.section(SectionName.METRICS, gap=case.survey.gap)
     looks = await _looks(case)
     found = [(look.probe, digest) for look in looks for digest in _digests(look, case)]
     for probe, digest in sorted(found, key=lambda pair: order(pair[1])):
-        items.add(said(digest, probe.limit_name), digest)
+        items.add(said(digest, probe.limit_name), _cleaned(digest, case))
+    items.leave_out(sum(o.truncated for _, o, _ in looks if isinstance(o, Answered)))
     gap = next((look.outcome for look in looks if isinstance(look.outcome, Gap)), None)
     note = SectionNote.PARTLY if gap and found else ""
     return items.section(SectionName.METRICS, gap=gap, note=note)
@@ -45,6 +46,10 @@ def _own(case: Case) -> list[MetricDigest]:
         for series in survey.own_series
     ]
     return sorted(found, key=order)
+
+
+def _cleaned(digest: MetricDigest, case: Case) -> MetricDigest:
+    return digest.model_copy(update={"labels": case.ports.cleaned(digest.labels)})
 
 
 async def _looks(case: Case) -> list[_Look]:

@@ -1,0 +1,135 @@
+"""The backends of one client, and what is known of their rules right now."""
+
+import asyncio
+import logging
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from pathlib import Path
+
+from bot import config
+from bot.backends.breaker import Breaker
+from bot.backends.http import BackendSettings, BoundedHttp
+from bot.sources.prometheus_alerts import Polled, from_alertmanager
+from bot.tools.alertmanager import AlertmanagerAlerts, Row
+from bot.tools.prometheus import PrometheusSettings, PrometheusTool, ServerFacts
+from engine.model.alert import Alert
+from engine.model.evidence import Gap
+from engine.ports import Clock
+from engine.promql.server import ServerInfo
+
+log = logging.getLogger(__name__)
+
+REFRESH_S = 60.0
+"""How often a server is asked for its rules and its version."""
+
+
+@dataclass
+class Metrics:
+    """A Prometheus: the tool, its breaker, and what it said of itself last."""
+
+    tool: PrometheusTool
+    guarded: Breaker
+    http: BoundedHttp
+    extra_matchers: dict[str, str]
+    server: ServerInfo | None = None
+    """None until it answered."""
+    expressions: dict[str, str] = field(default_factory=dict)
+    """Of its alerting rules, by name."""
+
+    async def refresh(self) -> None:
+        """Ask for version and rules; what was known stays when it does not answer."""
+        said = await self.tool.server_info()
+        if isinstance(said, ServerFacts):
+            self.server = ServerInfo.of(said.version, said.features)
+        rules = await self.tool.rules()
+        if not isinstance(rules, Gap):
+            self.expressions = {rule.name: rule.expression for rule in rules}
+
+    async def keep_fresh(self, clock: Clock) -> None:
+        """Refresh for ever."""
+        while True:
+            await self.refresh()
+            await clock.sleep(REFRESH_S)
+
+
+@dataclass
+class Backends:
+    """What one client has configured; None is not configured."""
+
+    metrics: Metrics | None = None
+    alerts: AlertmanagerAlerts | None = None
+    alerts_http: BoundedHttp | None = None
+    poll_s: float = 15
+
+    async def close(self) -> None:
+        """Close every connection."""
+        for http in (self.metrics.http if self.metrics else None, self.alerts_http):
+            if http is not None:
+                await http.close()
+
+
+def connect(settings: config.ClientSettings, clock: Clock, alert_source: str) -> Backends:
+    """Make the clients of a client's backends; nothing is asked yet.
+
+    Args:
+        settings: what the client declares.
+        clock: time.
+        alert_source: name its polled alerts carry; the same as its webhook's, so that one alert
+            is one event whichever way it comes.
+    """
+    backends = Backends()
+    if settings.prometheus is not None:
+        backends.metrics = _metrics(settings.prometheus, clock)
+    if settings.alertmanager is not None:
+        http = BoundedHttp(BackendSettings(**_reached(settings.alertmanager)), clock)
+        backends.alerts_http = http
+        backends.poll_s = settings.alertmanager.poll
+        backends.alerts = AlertmanagerAlerts(http, lambda rows: _read(rows, clock, alert_source))
+    return backends
+
+
+def _metrics(settings: config.BackendSettings, clock: Clock) -> Metrics:
+    reached = PrometheusSettings(**_reached(settings))
+    http = BoundedHttp(reached, clock)
+    tool = PrometheusTool(http, reached, clock)
+    return Metrics(tool, Breaker(tool, clock), http, dict(settings.extra_matchers))
+
+
+def _reached(settings: config.BackendSettings) -> dict[str, object]:
+    user, password = _pair(settings.basic_file)
+    return {
+        "url": settings.url,
+        "proxy": settings.proxy,
+        "ca_file": str(settings.ca_file) if settings.ca_file else None,
+        "bearer": _content(settings.bearer_file),
+        "basic_user": user,
+        "basic_password": password,
+        "tenant": settings.tenant,
+    }
+
+
+def _content(path: Path | None) -> str | None:
+    return None if path is None else path.read_text(encoding="utf-8").strip()
+
+
+def _pair(path: Path | None) -> tuple[str | None, str | None]:
+    user, _, password = (_content(path) or "").partition(":")
+    return (user, password) if user else (None, None)
+
+
+def _read(rows: Sequence[Row], clock: Clock, source: str) -> Sequence[Alert]:
+    now: datetime = clock.now()
+    read = [from_alertmanager(row, now, source) for row in rows]
+    lost = sum(not isinstance(one, Polled) for one in read)
+    if lost:
+        log.warning("%s: %d alerts of a poll could not be read", source, lost)
+    return [one.alert for one in read if isinstance(one, Polled)]
+
+
+async def refresh_all(backends: Sequence[Backends]) -> None:
+    """Ask every Prometheus for its version and rules, all at once."""
+    async with asyncio.TaskGroup() as group:
+        for one in backends:
+            if one.metrics is not None:
+                group.create_task(one.metrics.refresh())

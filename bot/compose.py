@@ -1,0 +1,237 @@
+"""The composition root: the only place that knows every concrete class."""
+
+import uuid
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+
+import anthropic
+from fastapi import FastAPI
+
+from bot.backends.anthropic import AnthropicModel
+from bot.backends.anthropic import connect as connect_model
+from bot.backends.clock import SystemClock
+from bot.backends.of_client import Backends, connect
+from bot.backends.prices import ASSUMED, Rate, cost_usd
+from bot.chats.chat import Chat
+from bot.config import ModelSettings, Settings
+from bot.declare import source_id
+from bot.door import Door
+from bot.http.app import web
+from bot.http.webhooks import Webhooks
+from bot.jobs import JobHandlers
+from bot.listen import SessionCounter
+from bot.outbox import Outbox
+from bot.poller import Poller
+from bot.schedule import Sweeper
+from bot.telemetry import Telemetry
+from bot.worker import Worker
+from cards.render.links import Allowed, listed
+from engine.intake import Filed, Rules
+from engine.investigation.cache import CacheWatch
+from engine.investigation.calls import Price
+from engine.investigation.session import JudgePorts
+from engine.model.event import EventFacts, SessionEvent
+from engine.model.llm import Capabilities
+from engine.model.org import Platform
+from engine.model.run import Run, Usage
+from engine.pack.section import Ports as PackPorts
+from engine.ports import Clock, NewId, Queue
+from engine.redact import Redactor
+from engine.stages.world import Listener, StageRules, World
+from storage.client_changes import ClientChanges
+from storage.queue import PostgresQueue
+from storage.store import SqlStore
+
+FACTS_AT_ONCE = 8
+
+
+def fresh_id() -> str:
+    """A fresh identifier, 32 hex characters."""
+    return uuid.uuid4().hex
+
+
+@dataclass
+class House:
+    """Everything one process is made of; `bot/serve.py` starts and stops it."""
+
+    settings: Settings
+    store: SqlStore
+    chats: Mapping[Platform, Chat]
+    clock: Clock = field(default_factory=SystemClock)
+    new_id: NewId = fresh_id
+    telemetry: Telemetry = field(default_factory=Telemetry)
+    also: Listener | None = None
+    """Hears every step of a session beside the counters."""
+    filed: Callable[[Filed], None] = lambda _: None
+    """Hears what every delivery came to."""
+
+    def __post_init__(self) -> None:
+        """Wire the parts; nothing is asked and nothing runs yet."""
+        self.redactor = Redactor(self.settings.secrets)
+        self.backends: Mapping[str, Backends] = {
+            client: connect(own, self.clock, "alertmanager")
+            for client, own in self.settings.by_client.items()
+        }
+        self.model = model_of(self.settings.model)
+        self.cache = CacheWatch()
+        self._counter = SessionCounter(self.telemetry)
+        self.queue = PostgresQueue(
+            self.store,
+            per_client={Queue.TRIAGE: self.settings.triage.concurrency_per_client},
+        )
+        self.door = Door(
+            store=self.store,
+            clock=self.clock,
+            new_id=self.new_id,
+            redactor=self.redactor,
+            telemetry=self.telemetry,
+            rules=self.intake_rules,
+            opened=self._tell,
+        )
+        self.outbox = Outbox(
+            store=self.store,
+            chats=self.chats,
+            clock=self.clock,
+            telemetry=self.telemetry,
+            links=self.links,
+        )
+
+    @property
+    def links(self) -> Allowed:
+        """Which hosts a card may link to: the listed ones and the backends' public ones."""
+        own = self.settings
+        public = [
+            backend.public_url
+            for client in own.by_client.values()
+            for backend in (client.prometheus, client.alertmanager)
+            if backend is not None and backend.public_url
+        ]
+        ours = [own.http.public_url] if own.http.public_url else []
+        return listed(*own.links.hosts, *public, *ours)
+
+    def intake_rules(self, client_id: str) -> Rules:
+        """Rules of a client's intake, with the expressions its Prometheus told."""
+        backends = self.backends.get(client_id)
+        metrics = backends.metrics if backends else None
+        return Rules(
+            correlation=self.settings.correlation,
+            recurrence=self.settings.recurrence,
+            facts_card_s=self.settings.pack.facts_card_s,
+            expressions=metrics.expressions if metrics else {},
+        )
+
+    def world(self, client_id: str) -> World:
+        """The world of a client's stages as it is now."""
+        own = self.settings.by_client[client_id]
+        return World(
+            store=self.store,
+            pack=self._pack_ports(client_id),
+            judge=self._judge_ports(client_id),
+            rules=StageRules(
+                correlation=self.settings.correlation,
+                pack=self.settings.pack,
+                recurrence=self.settings.recurrence,
+                triage=self.settings.triage,
+                budget=own.budget,
+            ),
+            rehearsal_model=self.settings.model.rehearsal,
+            listen=self._hear,
+        )
+
+    def _tell(self, filed: Filed) -> None:
+        self.filed(filed)
+
+    async def _hear(self, run: Run, kind: SessionEvent, facts: EventFacts) -> None:
+        await self._counter(run, kind, facts)
+        if self.also is not None:
+            await self.also(run, kind, facts)
+
+    def _pack_ports(self, client_id: str) -> PackPorts:
+        metrics = self.backends[client_id].metrics
+        return PackPorts(
+            clock=self.clock,
+            redact=self.redactor.text,
+            metrics=metrics.guarded if metrics else None,
+            rules=metrics.tool if metrics else None,
+            changes=ClientChanges(self.store, client_id),
+        )
+
+    def _judge_ports(self, client_id: str) -> JudgePorts | None:
+        if self.model is None:
+            return None
+        metrics = self.backends[client_id].metrics
+        return JudgePorts(
+            store=self.store,
+            llm=self.model,
+            clock=self.clock,
+            new_id=self.new_id,
+            events=_unheard,
+            price=price_of(self.settings.model),
+            cache=self.cache,
+            metrics=metrics.guarded if metrics else None,
+            arbiter=metrics.tool if metrics else None,
+            server=metrics.server if metrics else None,
+            extra_matchers=metrics.extra_matchers if metrics else {},
+        )
+
+    def web(self, ready: Callable[[], str | None]) -> FastAPI:
+        """The web server; `ready` says what is missing."""
+
+        async def missing() -> str | None:
+            return ready()
+
+        return web(Webhooks(self.door), self.telemetry, missing)
+
+    def worker(self) -> Worker:
+        """A worker over both queues."""
+        handlers = JobHandlers(self.world, self.new_id, self.clock, self.telemetry)
+        slots = {Queue.FACTS: FACTS_AT_ONCE, Queue.TRIAGE: self.settings.triage.concurrency}
+        return Worker(self.queue, handlers.table, slots)
+
+    def pollers(self) -> list[Poller]:
+        """One poller per client that has an Alertmanager."""
+        return [
+            Poller(source_id(client, "alertmanager"), backends, self.door, self.clock)
+            for client, backends in self.backends.items()
+            if backends.alerts is not None
+        ]
+
+    def sweeper(self) -> Sweeper:
+        """The sweep of every client."""
+        return Sweeper(self.store, self.new_id, self.settings.incident, self.telemetry)
+
+
+async def _unheard(_: object, __: object) -> None:
+    """Stand in until a run puts its own listener here."""
+
+
+def model_of(settings: ModelSettings) -> AnthropicModel | None:
+    """The configured model; None without a key."""
+    if settings.api_key is None:
+        return None
+    client = connect_model(
+        key=settings.api_key.get_secret_value(),
+        base_url=settings.base_url,
+        http_client=anthropic.DefaultAsyncHttpxClient(
+            proxy=settings.proxy,
+            verify=str(settings.ca_file) if settings.ca_file else True,
+            trust_env=False,
+            follow_redirects=False,
+        ),
+    )
+    able = Capabilities(
+        structured_output=settings.structured_output, prompt_cache=settings.prompt_cache
+    )
+    return AnthropicModel(client=client, capabilities=able)
+
+
+def price_of(settings: ModelSettings) -> Price:
+    """What a call is assumed to cost."""
+    if settings.price_per_mtok is None:
+        return lambda model, usage: cost_usd(model, usage, ASSUMED)
+    rate = Rate(input=settings.price_per_mtok[0], output=settings.price_per_mtok[1])
+
+    def own(model: str, usage: Usage) -> float | None:
+        return cost_usd(model, usage, {model.rsplit("/", 1)[-1].lower(): rate})
+
+    return own

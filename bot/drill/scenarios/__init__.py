@@ -1,0 +1,1 @@
+"""Rehearsed failures: what is planted, which alerts fire, what changed; one a file."""

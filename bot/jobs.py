@@ -1,0 +1,54 @@
+"""What each job does, and which verb its outcome is."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+
+from bot.telemetry import Telemetry
+from bot.worker import Done, GiveUp, Handler, Retry, Settled, Verb
+from engine.failures import Dead, RetryAt
+from engine.ports import Clock, Delivery, NewId, Queue
+from engine.stages.facts import show_facts
+from engine.stages.investigate import LeaseLostError, investigate, wait_s
+from engine.stages.world import World
+
+
+@dataclass(frozen=True)
+class JobHandlers:
+    """The jobs of every client."""
+
+    world: Callable[[str], World]
+    """The world of a client as it is now."""
+    new_id: NewId
+    clock: Clock
+    telemetry: Telemetry
+
+    @property
+    def table(self) -> Mapping[Queue, Handler]:
+        """Each queue's handler."""
+        return {Queue.FACTS: self.facts, Queue.TRIAGE: self.triage}
+
+    async def facts(self, delivery: Delivery) -> Verb:
+        """Show an incident's facts."""
+        self._count(delivery)
+        await show_facts(delivery.ids["incident_id"], self.world(delivery.client_id), self.new_id)
+        return Done()
+
+    async def triage(self, delivery: Delivery) -> Verb:
+        """Investigate an incident."""
+        self._count(delivery)
+        try:
+            outcome = await investigate(delivery, self.world(delivery.client_id), self.new_id)
+        except LeaseLostError:
+            return Settled()
+        match outcome:
+            case RetryAt():
+                return Retry(delay_s=wait_s(outcome, self.clock.now()), error="see its run")
+            case Dead(reason=reason):
+                self.telemetry.count("triage_dead_letter_total", reason=reason.value)
+                return GiveUp(reason=reason, error="see its run")
+            case _:
+                return Done()
+
+    def _count(self, delivery: Delivery) -> None:
+        if delivery.number > 1:
+            self.telemetry.count("queue_redeliveries_total", queue=delivery.queue.value)

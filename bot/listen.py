@@ -1,0 +1,104 @@
+"""Turns the steps of a session into counters."""
+
+from collections.abc import Callable, Mapping
+
+from bot.telemetry import Telemetry
+from engine.model.event import EventFacts, SessionEvent
+from engine.model.run import Run
+
+Count = Callable[[Telemetry, Run, EventFacts], None]
+
+
+def _stage(telemetry: Telemetry, _: Run, facts: EventFacts) -> None:
+    seconds = float(facts["seconds"] or 0)
+    telemetry.observe("triage_duration_seconds", seconds, stage=str(facts["stage"]))
+    if facts["stage"] == "verify":
+        telemetry.observe("triage_verify_duration_seconds", seconds)
+
+
+def _skipped(telemetry: Telemetry, _: Run, facts: EventFacts) -> None:
+    telemetry.count("triage_skipped_total", reason=str(facts["reason"]))
+
+
+def _pack(telemetry: Telemetry, _: Run, facts: EventFacts) -> None:
+    for section in filter(None, str(facts["sections"]).split(",")):
+        telemetry.count("triage_pack_enrichment_degraded_total", section=section)
+
+
+def _call(telemetry: Telemetry, _: Run, facts: EventFacts) -> None:
+    call = str(facts["call"])
+    telemetry.count("llm_calls_total", call=call, result=str(facts["result"]))
+    tokens = {
+        "input": "input_tokens",
+        "output": "output_tokens",
+        "cache_write": "cache_creation_input_tokens",
+        "cache_read": "cache_read_input_tokens",
+    }
+    for kind, name in tokens.items():
+        telemetry.count("llm_tokens_total", float(facts.get(name) or 0), call=call, kind=kind)
+    telemetry.count("llm_cost_usd_total", float(facts.get("cost_usd") or 0), call=call)
+
+
+def _query(telemetry: Telemetry, _: Run, facts: EventFacts) -> None:
+    telemetry.count(
+        "triage_round_queries_total",
+        source=str(facts["source"]),
+        outcome=str(facts["outcome"]),
+    )
+
+
+def _draft(telemetry: Telemetry, _: Run, facts: EventFacts) -> None:
+    if facts.get("self_confidence") is not None:
+        telemetry.observe("triage_self_confidence", float(facts["self_confidence"] or 0))
+
+
+def _stamp(telemetry: Telemetry, run: Run, facts: EventFacts) -> None:
+    disposition = str(facts["disposition"])
+    telemetry.count("triage_trust_total", trust_level=str(facts["trust_level"]))
+    telemetry.count(
+        "triage_total",
+        path=str(facts["path"]),
+        disposition=disposition,
+        trigger=run.trigger.value,
+    )
+    if facts["confidence"] is not None:
+        telemetry.observe("triage_confidence", float(facts["confidence"]))
+    if disposition == "abstained":
+        telemetry.count("triage_abstentions_total")
+    telemetry.count("triage_unsupported_claims_total", float(facts["unsupported"] or 0))
+
+
+COUNTS: Mapping[SessionEvent, Count] = {
+    SessionEvent.SKIPPED: _skipped,
+    SessionEvent.PACK: _pack,
+    SessionEvent.STAGE: _stage,
+    SessionEvent.CALL: _call,
+    SessionEvent.CACHE_MISS: lambda t, _, __: t.count("llm_cache_miss_total"),
+    SessionEvent.DRAFT: _draft,
+    SessionEvent.QUERY: _query,
+    SessionEvent.ROUND: lambda t, _, f: t.count("triage_round_total", outcome=str(f["outcome"])),
+    SessionEvent.VERIFY_RETRY: lambda t, _, __: t.count("triage_verify_retries_total"),
+    SessionEvent.VERIFY: lambda t, _, f: t.count("triage_verify_total", status=str(f["status"])),
+    SessionEvent.STEP: lambda t, _, f: t.count(
+        "triage_confidence_capped_total", step=str(f["step"])
+    ),
+    SessionEvent.VETO: lambda t, _, f: t.count("triage_veto_total", veto=str(f["veto"])),
+    SessionEvent.FAILED: lambda t, _, f: t.count(
+        "triage_error_class_total", 1, **{"class": str(f["class"])}
+    ),
+    SessionEvent.STAMP: _stamp,
+}
+
+
+class SessionCounter:
+    """Listens to every session of one process."""
+
+    def __init__(self, telemetry: Telemetry) -> None:
+        """Count into `telemetry`."""
+        self._telemetry = telemetry
+
+    async def __call__(self, run: Run, kind: SessionEvent, facts: EventFacts) -> None:
+        """Count one step; steps that nobody counts are left alone."""
+        count = COUNTS.get(kind)
+        if count is not None:
+            count(self._telemetry, run, facts)

@@ -1,0 +1,75 @@
+"""What comes round by the clock: the sweep that closes, turns green and misses heartbeats."""
+
+import logging
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import UTC
+
+from apscheduler.schedulers.asyncio import AsyncIOScheduler
+
+from bot.telemetry import Telemetry
+from engine.errors import StoreUnavailableError
+from engine.model.policy import IncidentRule
+from engine.ports import NewId, Queue
+from engine.sweep import reap, sweep
+from storage.store import SqlStore
+
+log = logging.getLogger(__name__)
+
+SWEEP_S = 30
+"""How often is looked for green and for heartbeats; the reaper's own time is in its rule."""
+
+
+@dataclass(frozen=True)
+class Sweeper:
+    """Sweeps every client, one transaction each."""
+
+    store: SqlStore
+    new_id: NewId
+    rule: IncidentRule
+    telemetry: Telemetry
+
+    async def sweep(self) -> None:
+        """Turn green and miss heartbeats; a database that is down is left for the next round."""
+        try:
+            for client_id in await self._clients():
+                async with self.store.begin() as tx:
+                    swept = await sweep(tx, client_id, now=await tx.now(), new_id=self.new_id)
+                if swept.missing:
+                    log.warning("%s: %d heartbeat(s) stopped", client_id, len(swept.missing))
+            await self._depths()
+        except StoreUnavailableError:
+            log.warning("no sweep: the database is down")
+
+    async def reap(self) -> None:
+        """Close incidents without news."""
+        try:
+            for client_id in await self._clients():
+                async with self.store.begin() as tx:
+                    swept = await reap(tx, client_id, now=await tx.now(), rule=self.rule)
+                self.telemetry.count("incident_reaped_total", len(swept.closed))
+        except StoreUnavailableError:
+            log.warning("nothing was reaped: the database is down")
+
+    async def _clients(self) -> list[str]:
+        async with self.store.begin() as tx:
+            return [client.id for client in await tx.org.clients()]
+
+    async def _depths(self) -> None:
+        for queue in Queue:
+            async with self.store.begin() as tx:
+                depth, age_s = await tx.jobs.depth(queue)
+            self.telemetry.set("queue_depth", depth, queue=queue.value)
+            self.telemetry.set("queue_oldest_age_seconds", age_s, queue=queue.value)
+
+
+def scheduler(sweepers: Sequence[Sweeper]) -> AsyncIOScheduler:
+    """Make a scheduler; nothing it missed is run twice, and nothing late is dropped."""
+    made = AsyncIOScheduler(
+        timezone=UTC,
+        job_defaults={"coalesce": True, "max_instances": 1, "misfire_grace_time": None},
+    )
+    for sweeper in sweepers:
+        made.add_job(sweeper.sweep, "interval", seconds=SWEEP_S)
+        made.add_job(sweeper.reap, "interval", seconds=sweeper.rule.reap_interval_s)
+    return made

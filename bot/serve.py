@@ -1,0 +1,221 @@
+"""Runs everything in one process until it is told to stop, and stops in order."""
+
+import asyncio
+import contextlib
+import logging
+import secrets
+import signal
+import socket
+from collections.abc import AsyncIterator, Coroutine, Iterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+
+import uvicorn
+from fastapi import FastAPI
+from typing_extensions import override
+
+from bot.backends.of_client import refresh_all
+from bot.compose import House
+from bot.config import Settings
+from bot.schedule import scheduler
+from engine.errors import StoreUnavailableError
+from storage.embedded import EmbeddedPostgres
+from storage.migrate import migrate
+from storage.store import SqlStore, open_store
+
+log = logging.getLogger(__name__)
+
+DATABASE = "caveat"
+START_ASK_S = 3.0
+"""Longest wait for backends at start; they may come later."""
+DRAIN_S = 25.0
+"""Longest wait for running jobs at the end; what is left is handed back to the queue."""
+
+
+class AddressInUseError(Exception):
+    """The web server could not listen."""
+
+
+class Server(uvicorn.Server):
+    """uvicorn that leaves signals to us; its own handling ends the process with the signal."""
+
+    def __init__(self, config: uvicorn.Config) -> None:
+        """Prepare; `listening` is set once it takes connections."""
+        super().__init__(config)
+        self.listening = asyncio.Event()
+
+    @override
+    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        await super().startup(sockets=sockets)
+        self.listening.set()
+
+    @override
+    @contextlib.contextmanager
+    def capture_signals(self) -> Iterator[None]:
+        yield
+
+
+@asynccontextmanager
+async def database(settings: Settings) -> AsyncIterator[SqlStore]:
+    """Open the configured database, or start the embedded one, at the newest migration."""
+    key = audit_key(settings.home)
+    if settings.database_url is not None:
+        url = psycopg_url(settings.database_url.get_secret_value())
+        async with _opened(url, key) as store:
+            yield store
+        return
+    server = EmbeddedPostgres(settings.home / "postgres", programs=settings.pg_bin).start()
+    watch = asyncio.create_task(server.supervise())
+    try:
+        async with _opened(await server.ensure_database(DATABASE), key) as store:
+            yield store
+    finally:
+        watch.cancel()
+        await asyncio.gather(watch, return_exceptions=True)
+        server.stop()
+
+
+@asynccontextmanager
+async def _opened(url: str, key: bytes) -> AsyncIterator[SqlStore]:
+    await migrate(url)
+    store = open_store(url, audit_key=key)
+    try:
+        yield store
+    finally:
+        await store.close()
+
+
+def psycopg_url(url: str) -> str:
+    """Read any spelling of a PostgreSQL URL as one for our driver."""
+    scheme, separator, rest = url.partition("://")
+    if not separator or scheme.split("+")[0] not in {"postgres", "postgresql"}:
+        raise ValueError("CAVEAT_DATABASE_URL must read postgresql://user:password@host/database")
+    return f"postgresql+psycopg://{rest}"
+
+
+def audit_key(home: Path) -> bytes:
+    """The key that seals the audit trail; made at the first start, readable by us only."""
+    home.mkdir(parents=True, exist_ok=True)
+    path = home / "audit.key"
+    if not path.exists():
+        path.touch(mode=0o600)
+        path.write_text(secrets.token_hex(32), encoding="ascii")
+    return bytes.fromhex(path.read_text(encoding="ascii").strip())
+
+
+class Running:
+    """A house at work."""
+
+    def __init__(self, house: House) -> None:
+        """Prepare to run; `start` does."""
+        self.house = house
+        self.stop = asyncio.Event()
+        self._missing: str | None = "starting"
+        self._server: Server | None = None
+
+    @property
+    def url(self) -> str:
+        """Where the web server answers."""
+        assert self._server is not None, "not started"
+        host, port = self._server.servers[0].sockets[0].getsockname()[:2]
+        return f"http://{host}:{port}"
+
+    def ready(self) -> str | None:
+        """What is missing before alerts can be taken; None when nothing is."""
+        return "stopping" if self.stop.is_set() else self._missing
+
+    @asynccontextmanager
+    async def work(self, *, front: bool = True) -> AsyncIterator[None]:
+        """Run every part; leaving it drains what runs and lets the rest go.
+
+        Args:
+            front: also run the web server, the pollers and the sweep; a mere worker does not.
+        """
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout(START_ASK_S):
+                await refresh_all(list(self.house.backends.values()))
+        drained = [asyncio.create_task(one) for one in self._drained()]
+        endless = [asyncio.create_task(one) for one in self._endless(front=front)]
+        sweeps = scheduler([self.house.sweeper()] if front else [])
+        sweeps.start()
+        serving = await self._serving() if front else None
+        self._missing = None
+        try:
+            yield
+        finally:
+            self.stop.set()
+            sweeps.shutdown(wait=False)
+            await self._ended(drained, endless, serving)
+
+    def _drained(self) -> list[Coroutine[None, None, None]]:
+        """Parts that end by themselves once they are told to stop."""
+        return [self.house.worker().run(self.stop), self.house.outbox.run(self.stop)]
+
+    def _endless(self, *, front: bool) -> list[Coroutine[None, None, None]]:
+        """Parts that go on until they are cancelled."""
+        house = self.house
+        metrics = [b.metrics for b in house.backends.values() if b.metrics is not None]
+        pollers = [poller.run() for poller in house.pollers()] if front else []
+        fresh = [one.keep_fresh(house.clock) for one in metrics]
+        return [house.queue.listen(), self._watch(), *fresh, *pollers]
+
+    async def _serving(self) -> asyncio.Task[None]:
+        """Start the web server and wait until it listens."""
+        http = self.house.settings.http
+        self._server = _server(self.house.web(self.ready), http.host, http.port)
+        serving = asyncio.create_task(self._server.serve())
+        while not self._server.started:
+            if serving.done():
+                raise AddressInUseError(f"{http.host}:{http.port}")
+            await asyncio.sleep(0.01)
+        return serving
+
+    async def _watch(self) -> None:
+        """Keep readiness true to the database."""
+        while True:
+            try:
+                async with asyncio.timeout(2), self.house.store.begin() as tx:
+                    await tx.now()
+                self._missing = None
+            except (StoreUnavailableError, TimeoutError):
+                self._missing = "the database does not answer"
+            await asyncio.sleep(1)
+
+    async def _ended(
+        self,
+        drained: list[asyncio.Task[None]],
+        endless: list[asyncio.Task[None]],
+        serving: asyncio.Task[None] | None,
+    ) -> None:
+        """Take no more alerts, let the worker and the outbox drain, then end the rest."""
+        if self._server is not None:
+            self._server.should_exit = True
+        await asyncio.wait(drained, timeout=DRAIN_S)
+        for task in (*drained, *endless):
+            task.cancel()
+        await asyncio.gather(*drained, *endless, return_exceptions=True)
+        if serving is not None:
+            await asyncio.gather(serving, return_exceptions=True)
+        for backends in self.house.backends.values():
+            await backends.close()
+
+
+def _server(app: FastAPI, host: str, port: int) -> Server:
+    config = uvicorn.Config(
+        app,
+        host=host,
+        port=port,
+        log_level="warning",
+        access_log=False,
+        timeout_graceful_shutdown=10,
+        lifespan="off",
+        server_header=False,
+    )
+    return Server(config)
+
+
+def on_signals(stop: asyncio.Event) -> None:
+    """Set `stop` when the process is asked to end."""
+    loop = asyncio.get_running_loop()
+    for number in (signal.SIGTERM, signal.SIGINT):
+        loop.add_signal_handler(number, stop.set)

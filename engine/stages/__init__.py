@@ -1,0 +1,1 @@
+"""The two jobs of an incident: its facts card at once, its investigation once it has settled."""

@@ -1,0 +1,212 @@
+"""The investigation of one settled incident: gate, pack, judgement, finding, in one job."""
+
+from collections.abc import Awaitable, Callable
+from dataclasses import replace
+from datetime import datetime
+from typing import TypeVar
+
+from engine.correlate import judged_scopes
+from engine.errors import EngineError
+from engine.failures import Dead, RetryAt, failure_class, next_step
+from engine.investigation.session import JudgePorts
+from engine.model.event import EventFacts, SessionEvent
+from engine.model.finding import Finding
+from engine.model.incident import Incident, IncidentState
+from engine.model.pack import Pack
+from engine.model.run import Run, RunState, RunTrigger, SkipReason
+from engine.pack.build import PackBuilder
+from engine.ports import Clock, Delivery, NewId, Progress, Tx
+from engine.stages.facts import note_skip, subject_of
+from engine.stages.gating import asked
+from engine.stages.world import World
+from engine.triage import judge
+
+T = TypeVar("T")
+PROGRESS_EDITS = 2
+"""Edits of the investigating line in one triage; more would only cost the chat's patience."""
+RESUMABLE = frozenset(
+    {RunState.QUEUED, RunState.LOOKING, RunState.INVESTIGATING, RunState.CHECKING, RunState.WAITING}
+)
+
+
+class LeaseLostError(Exception):
+    """Another worker has the job; what this one found is not kept."""
+
+
+Outcome = Finding | SkipReason | RetryAt | Dead | None
+"""None: there was nothing left to do."""
+
+
+async def investigate(delivery: Delivery, world: World, new_id: NewId) -> Outcome:
+    """Investigate the incident a job points at.
+
+    Raises:
+        LeaseLostError: the job was taken over meanwhile; nothing of this run was kept.
+    """
+    async with world.store.begin() as tx:
+        incident = await tx.incidents.get(delivery.ids["incident_id"])
+        if incident is None or incident.state is not IncidentState.OPEN:
+            return None
+        trigger = RunTrigger(delivery.ids.get("trigger", _trigger(incident).value))
+        reason = await asked(tx, world, incident, trigger)
+        if reason is not None or world.judge is None:
+            reason = reason or SkipReason.NO_MODEL
+            skipped = await note_skip(tx, incident, reason, new_id)
+            if skipped is not None:
+                await world.listen(skipped, SessionEvent.SKIPPED, {"reason": reason})
+            return reason
+        run = await _begun(tx, world, incident, trigger, delivery, new_id)
+        earlier = await tx.findings.newest(incident.id)
+        done = await tx.findings.of_triage(run.triage_id)
+    if done is not None:
+        return done
+    work = _Work(world, world.judge, incident, run)
+    try:
+        return await work.finding(delivery, rejudge_of=earlier.triage_id if earlier else None)
+    except EngineError as error:
+        return await work.failed(error, delivery)
+
+
+def _trigger(incident: Incident) -> RunTrigger:
+    return RunTrigger.AUTO if incident.judged_at is None else RunTrigger.REJUDGE
+
+
+async def _begun(
+    tx: Tx,
+    world: World,
+    incident: Incident,
+    trigger: RunTrigger,
+    delivery: Delivery,
+    new_id: NewId,
+) -> Run:
+    """Take up the run a dead worker left, or begin one."""
+    now = await tx.now()
+    before = await tx.runs.newest(incident.id)
+    if before is not None and before.state in RESUMABLE:
+        await tx.calls.lost(before.triage_id)
+        run = before.model_copy(
+            update={"state": RunState.LOOKING, "delivery": delivery.number, "next_try_at": None}
+        )
+        await tx.runs.save(run)
+        return run
+    run = Run(
+        triage_id=new_id(),
+        incident_id=incident.id,
+        client_id=incident.client_id,
+        trigger=trigger,
+        state=RunState.LOOKING,
+        created_at=now,
+        started_at=now,
+        delivery=delivery.number,
+        rehearsal_model=world.rehearsal_model,
+    )
+    await tx.runs.add(run)
+    return run
+
+
+class _Work:
+    """One run being worked on."""
+
+    def __init__(self, world: World, ports: JudgePorts, incident: Incident, run: Run) -> None:
+        self._world = world
+        self._incident = incident
+        self._run = run
+        self._clock: Clock = world.pack.clock
+        self._ports = replace(ports, events=self._heard)
+        self._edits = 0
+
+    async def finding(self, delivery: Delivery, *, rejudge_of: str | None) -> Finding:
+        """Build the pack, have it judged, and keep what came of it with the job's end."""
+        started_s = self._clock.monotonic()
+        pack = await self._timed("pack", self._pack)
+        found = await judge(
+            self._run,
+            self._incident,
+            pack,
+            self._ports,
+            rule=self._world.rules.triage,
+            progress=self._progress(),
+            rejudge_of=rejudge_of,
+        )
+        await self._timed("persist", lambda: self._keep(found, delivery))
+        await self._heard(
+            SessionEvent.STAGE, {"stage": "total", "seconds": self._clock.monotonic() - started_s}
+        )
+        return found
+
+    async def _pack(self) -> Pack:
+        async with self._world.store.begin() as tx:
+            subject = await subject_of(tx, self._world, self._incident)
+        pack = await PackBuilder(subject, self._world.pack).finish()
+        async with self._world.store.begin() as tx:
+            await tx.findings.keep_pack(pack)
+            await tx.findings.show_facts(pack, complete=True)
+            await self._move(tx, RunState.INVESTIGATING)
+        facts = {"sections": ",".join(pack.degraded), "hash": pack.hash}
+        await self._heard(SessionEvent.PACK, facts)
+        return pack
+
+    async def _keep(self, found: Finding, delivery: Delivery) -> None:
+        async with self._world.store.begin() as tx:
+            if not await tx.jobs.finish(delivery):
+                raise LeaseLostError
+            now = await tx.now()
+            await tx.findings.keep(found)
+            seen = judged_scopes(self._incident, self._world.rules.correlation)
+            await tx.incidents.judged(self._incident, now, sorted(seen))
+            await self._move(tx, RunState.DONE, finished_at=now)
+            # A re-judgment that says the same is an edit, and edits never ring.
+            key = f"{found.root_cause_key}" if found.root_cause_key else found.disposition.value
+            await tx.cards.wish_message(self._incident, "finding", key, audible=True)
+            await tx.cards.wish_message(self._incident, "evidence", "", audible=False)
+            facts = {"triage_id": found.triage_id, "trust_level": found.trust_level.value}
+            await tx.audit.append(self._incident.client_id, "engine", "finding.kept", facts)
+
+    async def failed(self, error: EngineError, delivery: Delivery) -> RetryAt | Dead:
+        """Say on the card what happened and what follows."""
+        async with self._world.store.begin() as tx:
+            now = await tx.now()
+            step = next_step(error, delivery.number, now, self._world.rules.triage)
+            waits = isinstance(step, RetryAt)
+            await self._move(
+                tx,
+                RunState.WAITING if waits else RunState.FAILED,
+                failure=failure_class(error),
+                failure_text=str(error)[:300],
+                next_try_at=step.at if isinstance(step, RetryAt) else None,
+                finished_at=None if waits else now,
+            )
+        await self._heard(SessionEvent.FAILED, {"class": failure_class(error)})
+        return step
+
+    async def _move(self, tx: Tx, state: RunState, **changed: object) -> None:
+        stored = await tx.runs.get(self._run.triage_id)
+        self._run = (stored or self._run).model_copy(update={"state": state, **changed})
+        await tx.runs.save(self._run)
+        await tx.cards.wish(self._incident, state.value)
+
+    def _progress(self) -> Progress:
+        async def tell(fact: str) -> None:
+            self._edits += 1
+            if self._edits > PROGRESS_EDITS:
+                return
+            async with self._world.store.begin() as tx:
+                stored = await tx.runs.get(self._run.triage_id) or self._run
+                await self._move(tx, RunState.CHECKING, progress=(*stored.progress, fact))
+
+        return tell
+
+    async def _heard(self, kind: SessionEvent, facts: EventFacts) -> None:
+        await self._world.emit(self._run, kind, facts)
+
+    async def _timed(self, stage: str, work: Callable[[], Awaitable[T]]) -> T:
+        started_s = self._clock.monotonic()
+        result = await work()
+        seconds = self._clock.monotonic() - started_s
+        await self._heard(SessionEvent.STAGE, {"stage": stage, "seconds": seconds})
+        return result
+
+
+def wait_s(step: RetryAt, now: datetime) -> float:
+    """Seconds until another try."""
+    return max(0.0, (step.at - now).total_seconds())

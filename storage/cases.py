@@ -1,0 +1,83 @@
+"""The whole case of an incident, read at the moment its card is drawn."""
+
+from collections.abc import Sequence
+from datetime import datetime
+
+from sqlalchemy import select
+from sqlalchemy.ext.asyncio import AsyncSession
+
+from engine.model.finding import Finding
+from engine.model.incident import Incident
+from engine.model.run import CaseFile, ModelCall, Receipt, Run, Usage
+from storage.calls import CallRows
+from storage.findings import FindingRows
+from storage.incidents import IncidentRows
+from storage.org import OrgRows
+from storage.runs import RunRows
+from storage.tables import IncidentRow
+
+
+class CaseRows:
+    """Cases, each put together from what every table holds of it."""
+
+    def __init__(self, session: AsyncSession) -> None:
+        """Speak through an open session."""
+        self._session = session
+        self._findings = FindingRows(session)
+
+    async def case(self, incident_id: str) -> CaseFile | None:
+        """The case of one incident; None when there is none."""
+        incident = await IncidentRows(self._session).get(incident_id)
+        if incident is None:
+            return None
+        finding = await self._findings.newest(incident_id)
+        run = await RunRows(self._session).newest(incident_id)
+        pack = await self._findings.fact_sheet(incident_id)
+        if finding is not None:
+            pack = await self._findings.pack(finding.pack_hash) or pack
+        return CaseFile(
+            client=await OrgRows(self._session).client(incident.client_id),
+            incident=incident,
+            pack=pack,
+            run=run,
+            finding=finding,
+            last_finding=await self._last(incident),
+            receipt=await self._receipt(finding, run),
+            merged_number=await self._number(incident.merged_into),
+        )
+
+    async def _last(self, incident: Incident) -> Finding | None:
+        """The family's newest finding that is not this incident's own."""
+        key = incident.group_of(incident.lead).family_key
+        found = await self._findings.newest_of_family(
+            incident.client_id, key, other_than=incident.id
+        )
+        return found if found is None or found.created_at <= incident.opened_at else None
+
+    async def _receipt(self, finding: Finding | None, run: Run | None) -> Receipt | None:
+        if finding is None:
+            return None
+        calls = await CallRows(self._session).of_triage(finding.triage_id)
+        begun = run.started_at if run and run.triage_id == finding.triage_id else None
+        return receipt_of(calls, finding.created_at, begun)
+
+    async def _number(self, incident_id: str | None) -> int | None:
+        if incident_id is None:
+            return None
+        asked = select(IncidentRow.number).where(IncidentRow.id == incident_id)
+        return (await self._session.execute(asked)).scalar_one_or_none()
+
+
+def receipt_of(calls: Sequence[ModelCall], ended_at: datetime, begun: datetime | None) -> Receipt:
+    """Add up what a finding cost; the price is unknown when one call's is."""
+    names = Usage.model_fields
+    usage = Usage(**{name: sum(getattr(c.usage, name) for c in calls) for name in names})
+    prices = [call.cost_usd for call in calls]
+    known = [price for price in prices if price is not None]
+    first = begun or (calls[0].sent_at if calls else ended_at)
+    return Receipt(
+        calls=len(calls),
+        usage=usage,
+        cost_usd=sum(known) if len(known) == len(prices) else None,
+        seconds=max(0.0, (ended_at - first).total_seconds()),
+    )

@@ -1,0 +1,194 @@
+"""Honest stand-ins for the outside world: they keep what they were told, do what they are told."""
+
+import asyncio
+import selectors
+from collections.abc import AsyncIterator, Callable, Coroutine, Mapping, Sequence
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta
+from typing import Any, TypeVar
+
+from engine.model.evidence import Answered, Empty, Gap, Invalid, Outcome, Question, Series
+from engine.model.llm import Capabilities, ModelReply, ModelRequest, StopReason
+from engine.model.run import ModelCall, Run, Usage
+from engine.ports import ArbiterSays
+
+T = TypeVar("T")
+START = datetime(2026, 11, 30, 3, 2, tzinfo=UTC)
+
+
+class _Jumping(selectors.SelectSelector):
+    """Waits for nothing: time jumps to the next timer instead."""
+
+    loop: "VirtualLoop"
+
+    def select(self, timeout: float | None = None) -> list[tuple[selectors.SelectorKey, int]]:
+        found = super().select(0)
+        if not found and timeout is None:
+            raise RuntimeError("nothing will ever happen")
+        if not found:
+            self.loop.ahead_s += max(0.0, timeout or 0.0)
+        return found
+
+
+class VirtualLoop(asyncio.SelectorEventLoop):
+    """An event loop whose time passes only while everything waits."""
+
+    def __init__(self) -> None:
+        self.ahead_s = 0.0
+        selector = _Jumping()
+        selector.loop = self
+        super().__init__(selector)
+
+    def time(self) -> float:
+        return self.ahead_s
+
+
+def run(coroutine: Coroutine[Any, Any, T]) -> T:
+    """Run to the end in virtual time."""
+    with asyncio.Runner(loop_factory=VirtualLoop) as runner:
+        return runner.run(coroutine)
+
+
+class LoopClock:
+    """The running loop's time."""
+
+    def now(self) -> datetime:
+        return START + timedelta(seconds=self.monotonic())
+
+    def monotonic(self) -> float:
+        return asyncio.get_running_loop().time()
+
+    async def sleep(self, seconds: float) -> None:
+        await asyncio.sleep(seconds)
+
+    def timeout(self, seconds: float) -> AbstractAsyncContextManager[object]:
+        return asyncio.timeout(seconds)
+
+
+@dataclass
+class Late:
+    """A reply that comes after a while."""
+
+    after_s: float
+    reply: "str | ModelReply | Exception"
+
+
+Scripted = str | ModelReply | Exception | Late | Callable[[ModelRequest], str]
+
+
+@dataclass
+class ScriptedLLM:
+    """Gives the replies it was handed, in order, and keeps what it was asked."""
+
+    replies: list[Scripted]
+    capabilities: Capabilities = field(default_factory=Capabilities)
+    asked: list[ModelRequest] = field(default_factory=list)
+    timeouts: list[float] = field(default_factory=list)
+    seen: Callable[[], Any] = lambda: None
+    witnessed: list[Any] = field(default_factory=list)
+
+    async def complete(self, request: ModelRequest, timeout_s: float) -> ModelReply:
+        self.asked.append(request)
+        self.timeouts.append(timeout_s)
+        self.witnessed.append(self.seen())
+        reply = self.replies.pop(0)
+        if isinstance(reply, Late):
+            await asyncio.sleep(reply.after_s)
+            reply = reply.reply
+        if isinstance(reply, Exception):
+            raise reply
+        if isinstance(reply, ModelReply):
+            return reply
+        return said(reply(request) if callable(reply) else reply)
+
+
+def said(text: str, stop: StopReason = StopReason.END_TURN, **usage: int) -> ModelReply:
+    counted = Usage(**({"input_tokens": 100, "output_tokens": 50} | usage))
+    return ModelReply(text=text, stop_reason=stop, usage=counted, model="m", request_id="req_1")
+
+
+@dataclass
+class FakeMetrics:
+    """A backend that answers by the first query that contains a text, after a while if told to."""
+
+    answers: Mapping[str, Any]
+    name: str = "metrics"
+    asked: list[Question] = field(default_factory=list)
+    now: Callable[[], datetime] = lambda: START
+
+    async def ask(self, question: Question) -> Outcome:
+        self.asked.append(question)
+        found: dict[str, tuple[Series, ...]] = {}
+        for name, query in question.queries.items():
+            answer = next((a for part, a in self.answers.items() if part in query), None)
+            if isinstance(answer, float) and answer < 0:
+                await asyncio.sleep(-answer)
+                answer = None
+            if isinstance(answer, Gap | Invalid):
+                return answer
+            if answer is not None:
+                found[name] = series(answer)
+        return Answered(evaluated_at=START, results=found) if found else Empty(evaluated_at=START)
+
+
+def series(answer: Any) -> tuple[Series, ...]:
+    if isinstance(answer, tuple):
+        return answer
+    return (Series(points=((START.timestamp(), float(answer)),)),)
+
+
+@dataclass
+class FixedArbiter:
+    """Says the same of every expression."""
+
+    says: ArbiterSays
+    asked: list[str] = field(default_factory=list)
+
+    async def judge(self, expression: str) -> tuple[ArbiterSays, str]:
+        self.asked.append(expression)
+        return self.says, "its own words"
+
+
+@dataclass
+class MemoryStore:
+    """What a triage keeps, in memory; one transaction is one call of `begin`."""
+
+    calls: dict[str, ModelCall] = field(default_factory=dict)
+    requests: dict[str, str] = field(default_factory=dict)
+    audit: list[tuple[str, Mapping[str, Any]]] = field(default_factory=list)
+    runs: dict[str, Run] = field(default_factory=dict)
+    others: Sequence[Any] = ()
+
+    @asynccontextmanager
+    async def begin(self) -> AsyncIterator[Any]:
+        yield _Tx(self)
+
+    def states(self) -> list[str]:
+        return [call.state.value for call in self.calls.values()]
+
+
+class _Tx:
+    """Every repository a triage speaks to, in one."""
+
+    def __init__(self, store: MemoryStore) -> None:
+        self.store = store
+        self.calls = self.audit = self.runs = self.incidents = self
+
+    async def now(self) -> datetime:
+        return START
+
+    async def add(self, call: ModelCall, request: str) -> None:
+        self.store.calls[call.id], self.store.requests[call.id] = call, request
+
+    async def settle(self, call: ModelCall, reply: str) -> None:
+        self.store.calls[call.id] = call
+
+    async def append(self, client_id: str, actor: str, action: str, facts: Any) -> None:
+        self.store.audit.append((action, dict(facts)))
+
+    async def save(self, run: Run) -> None:
+        self.store.runs[run.triage_id] = run
+
+    async def neighbours(self, incident: Any, since: datetime) -> Sequence[Any]:
+        return self.store.others
