@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from bot.drill.doubles.prometheus import MetricsDouble
-from bot.drill.estate import plant, shop, step, with_
+from bot.drill.estate import gauge, plant, shop, step, with_
 from bot.drill.scenario import DrillAlert, DrillRule, Scenario, Stage
 
 ONSET_S = 6 * 60.0
@@ -19,9 +19,9 @@ def _plant(double: MetricsDouble, stage: Stage) -> None:
     }
     plant(double, stage, shop(**failing))
     labels = {**stage.where, "database": DATABASE, "job": "postgres", "instance": "orders-db:9187"}
-    double.plant("pg_up", labels, step(1, 0, began))
+    double.plant("pg_up", labels, gauge(step(1, 0, began), stage))
     double.plant("up", labels, 1.0)
-    double.plant("pg_stat_activity_count", labels, step(42, 0, began))
+    double.plant("pg_stat_activity_count", labels, gauge(step(42, 0, began), stage))
 
 
 def _alerts(_: Stage) -> Sequence[DrillAlert]:

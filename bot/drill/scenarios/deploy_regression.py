@@ -35,7 +35,7 @@ def _alerts(_: Stage) -> Sequence[DrillAlert]:
             summary="checkout answers 18% of its requests with 5xx",
             fired_s=20,
             annotations={
-                "description": "1. Compare the versions running. 2. Roll back the last deploy.",
+                "steps": "1. Compare the versions running. 2. Roll back the last deploy.",
                 "runbook_url": "https://runbooks.example.test/checkout-5xx",
             },
         ),

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from bot.drill.doubles.prometheus import MetricsDouble
-from bot.drill.estate import SHOP, plant, shop, step, with_
+from bot.drill.estate import SHOP, gauge, plant, shop, step, with_
 from bot.drill.scenario import DrillAlert, DrillRule, Scenario, Stage
 
 ONSET_S = 5 * 60.0
@@ -19,7 +19,7 @@ def _plant(double: MetricsDouble, stage: Stage) -> None:
     }
     plant(double, stage, shop(**failing))
     labels = {**stage.where, "node": NODE, "condition": "Ready", "status": "true"}
-    double.plant("kube_node_status_condition", labels, step(1, 0, began))
+    double.plant("kube_node_status_condition", labels, gauge(step(1, 0, began), stage))
 
 
 def _alerts(_: Stage) -> Sequence[DrillAlert]:
