@@ -110,8 +110,10 @@ class Door:
         parsed = CHANGE_SOURCES[kind].named(source.name).parse(body, received_at)
         async with self.store.begin() as tx:
             await self._keep_refused(tx, source, parsed.refused)
+            client = await tx.org.client(source.client_id)
             for change in parsed.changes:
-                await tx.changes.add(source.client_id, change)
+                marked = change.model_copy(update={"drill": client.is_drill})
+                await tx.changes.add(source.client_id, marked)
             await tx.sources.seen(source.id, await tx.now(), polled=False)
         self._received(kind, "unknown", "accepted", len(parsed.changes))
         self._received(kind, "unknown", "malformed", len(parsed.refused))

@@ -17,6 +17,7 @@ from typing_extensions import override
 from bot.backends.of_client import refresh_all
 from bot.compose import House
 from bot.config import Settings
+from bot.notices import DatabaseWatch
 from bot.schedule import scheduler
 from engine.errors import StoreUnavailableError
 from storage.embedded import EmbeddedPostgres
@@ -186,14 +187,23 @@ class Running:
         return serving
 
     async def _watch(self) -> None:
-        """Keep readiness true to the database."""
+        """Keep readiness true to the database, and tell the rooms when it is away."""
+        house = self.house
+        declared = [
+            line.room(client)
+            for client, own in house.settings.by_client.items()
+            for line in own.rooms
+        ]
+        notices = DatabaseWatch(house.chats, declared, house.clock)
         while True:
             try:
-                async with asyncio.timeout(2), self.house.store.begin() as tx:
+                async with asyncio.timeout(2), house.store.begin() as tx:
                     await tx.now()
                 self._missing = None
+                await notices.up()
             except (StoreUnavailableError, TimeoutError):
                 self._missing = "the database does not answer"
+                await notices.down()
             await asyncio.sleep(1)
 
     async def _ended(

@@ -3,6 +3,7 @@
 import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
+from functools import partial
 
 from bot.drill.doubles.prometheus import MetricsDouble
 from bot.drill.scenario import Stage
@@ -114,7 +115,7 @@ def _traffic(
     for bound in (*BOUNDS, math.inf):
         le = "+Inf" if math.isinf(bound) else f"{bound:g}"
         named = {**labels, "le": le}
-        points = answered(lambda at, bound=bound: service.below(bound, at))
+        points = answered(partial(service.below, bound))
         double.plant("http_request_duration_seconds_bucket", named, points)
 
 

@@ -19,7 +19,7 @@ HEALTHY = 0.85
 MOVED = 3.0
 """Deviations from which a metric has left its baseline."""
 SAME = 0.9
-"""A value this close to today's was there before."""
+"""Share of the larger of two values from which they are the same."""
 _COUNTERS = ("_total", "_count", "_sum")
 
 
@@ -86,7 +86,7 @@ def _checks(reading: Reading, moved: Measured | None) -> Json:
         return {}
     if moved is None or "promql" not in reading.kinds:
         return {"disprove": []}
-    why = f"{moved.name} is no higher than an hour before"
+    why = f"{moved.name} is what it was an hour before"
     queries = [_query(moved, ""), _query(moved, " offset 1h")]
     return {"disprove": [{"kind": "promql", "query": q, "why": why} for q in queries]}
 
@@ -136,9 +136,13 @@ def _ruling(blamed: Json, results: Sequence[Result]) -> tuple[str, list[str]]:
     if not now:
         return "neither", []
     value = now[0].value or 0.0
-    if any((result.value or 0.0) >= value * SAME for result in before):
+    if any(_same(result.value or 0.0, value) for result in before):
         return "contradicted", [now[0].id, before[0].id]
     return "supported", [result.id for result in [*now[:1], *before[:1]]]
+
+
+def _same(before: float, now: float) -> bool:
+    return min(before, now) >= SAME * max(before, now)
 
 
 def _another(reading: Reading, rulings: list[Json]) -> Json:

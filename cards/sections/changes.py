@@ -9,7 +9,7 @@ from cards.figures import duration
 from cards.line import bold, code, moment, say, text
 from cards.render.limits import cut
 from cards.section import Body, CardSection
-from engine.model.pack import ChangeFacts, Pack, SectionName, SectionStatus
+from engine.model.pack import ChangeFacts, SectionName, SectionStatus
 from engine.model.pack import Section as PackSection
 from engine.model.run import CaseFile
 
@@ -28,7 +28,7 @@ def build(case: CaseFile, now: datetime) -> Body | None:
         hidden = len(found) - len(lines) + sum(s.omitted for s in sections)
         more = say(f", {hidden:,} more") if hidden > 0 else ()
         return Body(title=(*say(bold("Changes")), *more), blocks=(text(*lines),))
-    sentence = none_found(case.pack, sections)
+    sentence = none_found(sections)
     return Body(blocks=(text(say(bold("Changes: "), sentence)),)) if sentence else None
 
 
@@ -37,11 +37,10 @@ def _changes(sections: Sequence[PackSection]) -> list[ChangeFacts]:
     return [item.facts for item in items if isinstance(item.facts, ChangeFacts)]
 
 
-def none_found(pack: Pack, sections: Sequence[PackSection]) -> str:
+def none_found(sections: Sequence[PackSection]) -> str:
     """Tell "no changes" from "nobody looked"; empty while it is still being looked at."""
-    del pack
     asked = [s for s in sections if s.status is not SectionStatus.NOT_CONFIGURED]
-    if not sections:
+    if len(sections) < len(SOURCES):
         return ""
     if not asked:
         return "no change source is connected"

@@ -12,6 +12,8 @@ from engine.model.run import CaseFile
 
 MOST = 3
 OF_THE_ALERT = (SectionName.ALERTS, SectionName.HISTORY, SectionName.RUNBOOK)
+TELLING = (SectionName.METRICS, SectionName.CHANGES, SectionName.DEPLOYS, SectionName.CLOUD)
+"""Sections suspects come from; before they are in, nobody can say that none stands out."""
 MOST_TEXT = 140
 MOST_REASONS = 2
 
@@ -22,7 +24,8 @@ def build(case: CaseFile, now: datetime) -> Body | None:
     if case.pack is None:
         return None
     if not case.pack.suspects:
-        return Body(blocks=(text(_none(case.pack)),))
+        waits = any(case.pack.section(name) is None for name in TELLING)
+        return None if waits else Body(blocks=(text(_none(case.pack)),))
     best = case.pack.suspects[:MOST]
     lines = [_line(place, suspect) for place, suspect in enumerate(best, start=1)]
     return Body(title=say(bold("Suspects"), ", ranked from facts"), blocks=(text(*lines),))

@@ -9,6 +9,7 @@ from rich.text import Text
 
 from bot.chats.chat import Blind, FindResult, SendResult, Sent, Shape, Traits
 from cards.card import Card
+from cards.life import State
 from cards.render import plain, terminal
 from cards.render.limits import clamp, cut
 from engine.model.org import Platform, Room
@@ -28,6 +29,8 @@ class ConsoleChat:
         """Print into `console`."""
         self._console = console
         self._refs = count(1)
+        self._shown: dict[str, Card] = {}
+        """Cards as they were printed last."""
 
     def draw(self, card: Card, shape: Shape) -> str:
         """What would be printed, as text."""
@@ -41,9 +44,18 @@ class ConsoleChat:
         return self._print(card, shape, str(next(self._refs)))
 
     async def edit(self, room: Room, ref: str, card: Card, shape: Shape, nonce: str) -> SendResult:
-        """Print a card again; a reply that changed is not worth a second look."""
+        """Print a card again, or only its news while it is being investigated.
+
+        A reply that changed is not worth a second look.
+        """
         del room, nonce
-        return self._print(card, shape, ref) if card.heading else Sent(ref=ref)
+        if not card.heading:
+            return Sent(ref=ref)
+        if ref in self._shown and card.facts.get("state") == State.INVESTIGATING:
+            self._console.print(news(self._shown[ref], card))
+            self._shown[ref] = card
+            return Sent(ref=ref)
+        return self._print(card, shape, ref)
 
     async def reply(
         self, room: Room, card_ref: str, card: Card, shape: Shape, *, nonce: str, audible: bool
@@ -62,13 +74,25 @@ class ConsoleChat:
 
     def _print(self, card: Card, shape: Shape, ref: str) -> SendResult:
         self._console.print(terminal.render(card, shape.links))
+        self._shown[ref] = card
         return Sent(ref=ref)
+
+
+def news(before: Card, now: Card) -> Text:
+    """The lines a card has now and had not before."""
+    known = set(_lines(before))
+    fresh = [cut(line, MOST_WIDTH) for line in _lines(now) if line not in known]
+    return Text("\n".join(f"  {line}" for line in fresh[:MOST_LINES]), overflow="fold")
+
+
+def _lines(card: Card) -> list[str]:
+    parts = clamp(card).sections
+    return [row for s in parts for row in plain.section(s).splitlines() if row.strip()]
 
 
 def folded(card: Card) -> Text:
     """The first lines of a reply; never rich markup."""
-    card = clamp(card)
-    lines = [row for s in card.sections for row in plain.section(s).splitlines() if row.strip()]
+    lines = _lines(card)
     made = Text("↳ ", style="dim", overflow="fold")
     shown = [cut(line, MOST_WIDTH) for line in lines[:MOST_LINES]]
     made.append("\n  ".join(shown))

@@ -54,7 +54,6 @@ def _changes(stage: Stage) -> Sequence[Json]:
             "what": "v2.41.0: new payment retry policy",
             "at": stage.ago(DEPLOYED_S).isoformat(),
             "labels": {**stage.where, "service": "checkout"},
-            "drill": True,
         },
     )
 
