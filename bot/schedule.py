@@ -11,13 +11,13 @@ from bot.telemetry import Telemetry
 from engine.errors import StoreUnavailableError
 from engine.model.policy import IncidentRule
 from engine.ports import NewId, Queue
-from engine.sweep import sweep
+from engine.sweep import reap, sweep
 from storage.store import SqlStore
 
 log = logging.getLogger(__name__)
 
 SWEEP_S = 30
-"""How often is looked; green and heartbeats need it often, the reaper's own time is in its rule."""
+"""How often is looked for green and for heartbeats; the reaper's own time is in its rule."""
 
 
 @dataclass(frozen=True)
@@ -29,25 +29,31 @@ class Sweeper:
     rule: IncidentRule
     telemetry: Telemetry
 
-    async def once(self) -> None:
-        """Do what is due now; a database that is down is left for the next round."""
+    async def sweep(self) -> None:
+        """Turn green and miss heartbeats; a database that is down is left for the next round."""
         try:
-            async with self.store.begin() as tx:
-                clients = await tx.org.clients()
-            for client in clients:
-                await self._client(client.id)
+            for client_id in await self._clients():
+                async with self.store.begin() as tx:
+                    swept = await sweep(tx, client_id, now=await tx.now(), new_id=self.new_id)
+                if swept.missing:
+                    log.warning("%s: %d heartbeat(s) stopped", client_id, len(swept.missing))
             await self._depths()
         except StoreUnavailableError:
             log.warning("no sweep: the database is down")
 
-    async def _client(self, client_id: str) -> None:
+    async def reap(self) -> None:
+        """Close incidents without news."""
+        try:
+            for client_id in await self._clients():
+                async with self.store.begin() as tx:
+                    swept = await reap(tx, client_id, now=await tx.now(), rule=self.rule)
+                self.telemetry.count("incident_reaped_total", len(swept.closed))
+        except StoreUnavailableError:
+            log.warning("nothing was reaped: the database is down")
+
+    async def _clients(self) -> list[str]:
         async with self.store.begin() as tx:
-            now = await tx.now()
-            swept = await sweep(tx, client_id, now=now, new_id=self.new_id, rule=self.rule)
-        for word, ids in (("closed", swept.closed), ("missing heartbeat", swept.missing)):
-            if ids:
-                log.info("%s: %s %s", client_id, word, ", ".join(ids))
-        self.telemetry.count("incident_reaped_total", len(swept.closed))
+            return [client.id for client in await tx.org.clients()]
 
     async def _depths(self) -> None:
         for queue in Queue:
@@ -64,5 +70,6 @@ def scheduler(sweepers: Sequence[Sweeper]) -> AsyncIOScheduler:
         job_defaults={"coalesce": True, "max_instances": 1, "misfire_grace_time": None},
     )
     for sweeper in sweepers:
-        made.add_job(sweeper.once, "interval", seconds=SWEEP_S)
+        made.add_job(sweeper.sweep, "interval", seconds=SWEEP_S)
+        made.add_job(sweeper.reap, "interval", seconds=sweeper.rule.reap_interval_s)
     return made

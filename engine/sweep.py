@@ -22,16 +22,19 @@ class Swept(Frozen):
     """Opened for heartbeats that stopped."""
 
 
-async def sweep(
-    tx: IntakeTx, client_id: str, *, now: datetime, new_id: NewId, rule: IncidentRule
-) -> Swept:
-    """Do what is due for a client. Sources that can be asked have been asked just before."""
+async def sweep(tx: IntakeTx, client_id: str, *, now: datetime, new_id: NewId) -> Swept:
+    """Turn green what stayed quiet, and miss the heartbeats that stopped."""
     await tx.incidents.lock(client_id)
     return Swept(
         resolved=tuple(await _turn_green(tx, client_id, now)),
-        closed=tuple(await _reap(tx, client_id, now, rule)),
         missing=tuple(await missing(tx, client_id, now, new_id)),
     )
+
+
+async def reap(tx: IntakeTx, client_id: str, *, now: datetime, rule: IncidentRule) -> Swept:
+    """Close what nobody had news of. Sources that can be asked have been asked just before."""
+    await tx.incidents.lock(client_id)
+    return Swept(closed=tuple(await _reap(tx, client_id, now, rule)))
 
 
 async def _turn_green(tx: IntakeTx, client_id: str, now: datetime) -> Sequence[str]:

@@ -11,7 +11,7 @@ from sqlalchemy.ext.asyncio import AsyncSession
 from engine.model.base import digest
 from engine.model.org import Identity, Person, Platform, Role
 from storage.audit import AuditRows
-from storage.tables import ClientRow, GrantRow, IdentityRow, LinkCodeRow, PersonRow
+from storage.tables import ClientRow, GrantRow, IdentityRow, PersonRow
 
 CODE_TTL_S = 900.0
 """How long a code may be redeemed."""

@@ -11,7 +11,8 @@ from bot.compose import House
 from bot.config import Settings, load
 from bot.declare import declare
 from bot.logs import set_up_logs
-from bot.serve import Running, database, on_signals
+from bot.database import database
+from bot.serve import Running, on_signals
 from engine.redact import Redactor
 
 log = logging.getLogger(__name__)

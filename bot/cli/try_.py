@@ -30,10 +30,16 @@ def promql() -> None:
 
 @app.command()
 def card(
-    file: Path,
+    file: Annotated[Path, typer.Argument(exists=True, dir_okay=False)],
     to: Annotated[str, typer.Option(help="slack, telegram, terminal or markdown")] = "terminal",
 ) -> None:
     """Draw the facts card of an Alertmanager payload as it would be posted."""
+    from bot.backends.clock import SystemClock
+    from bot.cli.errors import CommandError
     from bot.cli.try_card import run_card
+    from bot.sources.source import UnreadableError
 
-    print(run_card(to, file.read_bytes()))
+    try:
+        print(run_card(to, file.read_bytes(), SystemClock().now()))
+    except UnreadableError as error:
+        raise CommandError(error.reason) from None

@@ -5,7 +5,7 @@ from dataclasses import replace
 from datetime import datetime
 from typing import TypeVar
 
-from engine.correlate import place_of
+from engine.correlate import judged_scopes
 from engine.errors import EngineError
 from engine.failures import Dead, RetryAt, failure_class, next_step
 from engine.investigation.session import JudgePorts
@@ -152,7 +152,8 @@ class _Work:
                 raise LeaseLostError
             now = await tx.now()
             await tx.findings.keep(found)
-            await tx.incidents.judged(self._incident, now, self._things())
+            seen = judged_scopes(self._incident, self._world.rules.correlation)
+            await tx.incidents.judged(self._incident, now, sorted(seen))
             await self._move(tx, RunState.DONE, finished_at=now)
             # A re-judgment that says the same is an edit, and edits never ring.
             key = f"{found.root_cause_key}" if found.root_cause_key else found.disposition.value
@@ -160,14 +161,6 @@ class _Work:
             await tx.cards.wish_message(self._incident, "evidence", "", audible=False)
             facts = {"triage_id": found.triage_id, "trust_level": found.trust_level.value}
             await tx.audit.append(self._incident.client_id, "engine", "finding.kept", facts)
-
-    def _things(self) -> list[str]:
-        rule = self._world.rules.correlation
-        places = [
-            place_of(m.alert, self._incident.group_of(m).scope, rule)
-            for m in self._incident.members
-        ]
-        return sorted({thing for place in places for thing in place.things})
 
     async def failed(self, error: EngineError, delivery: Delivery) -> RetryAt | Dead:
         """Say on the card what happened and what follows."""

@@ -10,6 +10,7 @@ from engine.model.pack import (
     AlertFacts,
     CauseClass,
     ChangeFacts,
+    ChangeKind,
     HistoryFacts,
     Item,
     MetricDigest,
@@ -21,6 +22,8 @@ from engine.verification.refuters import could_refute
 
 DEVIATES = 3.0
 """Robust z-score from which a series has left its baseline."""
+FULL = 0.95
+"""Share of a ceiling from which there is no room left."""
 STANDS = 1.0
 """Below it, a series is where it was before."""
 METRIC_SLACK_S = 60.0
@@ -30,6 +33,7 @@ SHORTEST_NAME = 4
 """A name shorter than this is part of too many others."""
 SPLITS = ("version", "image", "image_tag", "revision", "node", "instance", "host", "zone", "region")
 _CHANGES = frozenset({CauseClass.DEPLOY, CauseClass.CONFIG_CHANGE})
+_SEEN_IN_METRICS = frozenset({ChangeKind.IMAGE, ChangeKind.BUILD, ChangeKind.RESTART})
 _WORD = re.compile(r"[a-z0-9][a-z0-9._-]*")
 
 
@@ -75,14 +79,20 @@ def began_after_onset(accused: Accused) -> bool:
     """Whether what is blamed began when the symptom was already there."""
     changes = blamed_changes(accused)
     if changes:
-        return min(change.onset_offset_s for change in changes) > 0
+        return all(_after_onset(change) for change in changes)
     if accused.cause.cause_class in _CHANGES:
         every = [i.facts for i in accused.pack.items if isinstance(i.facts, ChangeFacts)]
-        return bool(every) and min(change.onset_offset_s for change in every) > 0
+        return bool(every) and all(_after_onset(change) for change in every)
     onset = accused.pack.anchor.onset_at
     blamed = [m for m in _digests(accused.cited_items) if not m.own_expression]
     began = [(m.changed_at - onset).total_seconds() for m in blamed if m.changed_at is not None]
     return bool(began) and min(began) > METRIC_SLACK_S
+
+
+def _after_onset(change: ChangeFacts) -> bool:
+    """Whether a change came after onset; one read off metrics is known to about one scrape."""
+    slack_s = METRIC_SLACK_S if change.change in _SEEN_IN_METRICS else 0
+    return change.onset_offset_s > slack_s
 
 
 def blamed_changes(accused: Accused) -> tuple[ChangeFacts, ...]:
@@ -104,11 +114,17 @@ def blamed_changes(accused: Accused) -> tuple[ChangeFacts, ...]:
 def no_deviation(accused: Accused) -> bool:
     """Whether everything measured on the blamed component is where it was before onset."""
     measured = [
-        abs(digest.deviation)
+        digest
         for digest in _digests(accused.pack.items)
         if digest.deviation is not None and accused.about(digest.name, *digest.labels.values())
     ]
-    return bool(measured) and max(measured) < DEVIATES
+    return bool(measured) and not any(_deviates(digest) for digest in measured)
+
+
+def _deviates(digest: MetricDigest) -> bool:
+    """Whether a series left its baseline; one that fills its ceiling need not move any more."""
+    full = bool(digest.limit) and digest.last >= FULL * (digest.limit or 0)
+    return full or abs(digest.deviation or 0) >= DEVIATES
 
 
 def as_strong_without_cause(accused: Accused) -> bool:

@@ -15,7 +15,7 @@ from engine.model.alert import Alert, AlertStatus, Severity
 from engine.model.incident import Incident, IncidentState
 from engine.model.org import Client, Platform, Room
 from engine.model.policy import IncidentRule
-from engine.sweep import Swept, sweep
+from engine.sweep import Swept, reap, sweep
 from storage.migrate import migrate
 from storage.store import SqlStore, open_store
 from tests.database import EmbeddedPostgres, FreshDatabase
@@ -83,9 +83,9 @@ class World:
 
     async def sweep(self, now_s: float) -> Swept:
         async with self.store.begin() as tx:
-            return await sweep(
-                tx, self.client.id, now=at(now_s), new_id=self.new_id, rule=IncidentRule()
-            )
+            swept = await sweep(tx, self.client.id, now=at(now_s), new_id=self.new_id)
+            reaped = await reap(tx, self.client.id, now=at(now_s), rule=IncidentRule())
+            return swept.model_copy(update={"closed": reaped.closed})
 
     async def judge(self, number: int, now_s: float) -> None:
         """What a finished triage leaves behind."""

@@ -140,6 +140,11 @@ def test_nothing_a_database_refuses_comes_through() -> None:
     assert alert.canonical().encode()
 
 
+def test_a_number_too_long_to_be_one_costs_no_alert() -> None:
+    raw = body(row()).replace(b'"annotations": {}', b'"annotations": {"n": ' + b"9" * 5_000 + b"}")
+    assert parse(raw).alerts[0].annotations == {"n": "9" * 5_000}
+
+
 def test_bytes_of_another_encoding_cost_no_alert() -> None:
     latin = body(row(labels=LABELS | {"team": "K\u00f6ln"})).replace(rb"\u00f6", b"\xf6")
     assert parse(latin).alerts[0].labels["team"] == "K\u00f6ln"

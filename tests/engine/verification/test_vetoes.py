@@ -109,6 +109,22 @@ def test_a_component_on_which_nothing_deviates_is_not_to_blame(
     assert (Veto.NO_DEVIATION in found) is hit
 
 
+def test_a_pool_that_was_full_all_along_is_not_cleared_by_standing_still() -> None:
+    full = metric("M5", "pool", 0.1, service="search-api")
+    limited = full.facts.model_copy(update={"limit": 9.0})
+    found = hits(
+        ALERT, OWN, full.model_copy(update={"facts": limited}), OTHER,
+        component="search-api", cites=("D3", "M5"),
+    )  # fmt: skip
+    assert Veto.NO_DEVIATION not in found
+
+
+@pytest.mark.parametrize(("kind", "hit"), [("build", False), ("deploy", True)])
+def test_a_change_read_off_metrics_is_known_to_one_scrape_only(kind: str, *, hit: bool) -> None:
+    late = change("D1", "checkout-api", 45, kind=kind)
+    assert (Veto.BEGAN_AFTER_ONSET in hits(ALERT, OWN, POOL, late)) is hit
+
+
 @pytest.mark.parametrize(("elsewhere", "hit"), [(9.0, True), (7.3, True), (7.1, False)])
 def test_a_symptom_as_strong_on_the_old_version_clears_the_new_one(
     elsewhere: float, *, hit: bool
