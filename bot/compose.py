@@ -11,8 +11,8 @@ from bot.backends.anthropic import AnthropicModel
 from bot.backends.anthropic import connect as connect_model
 from bot.backends.clock import SystemClock
 from bot.backends.of_client import Backends, connect
-from bot.backends.scoped import Scoped
 from bot.backends.prices import ASSUMED, Rate, cost_usd
+from bot.backends.scoped import Scoped
 from bot.chats.chat import Chat
 from bot.config import ModelSettings, Settings
 from bot.declare import source_id

@@ -134,10 +134,13 @@ async def test_a_role_needs_a_client_and_a_person_a_name_of_their_own(store: Sql
 
 
 async def test_a_change_that_is_rolled_back_leaves_no_audit_row(store: SqlStore) -> None:
-    with pytest.raises(RuntimeError):
+    async def fail_after_adding() -> None:
         async with store.begin() as tx:
             await tx.people.add("ada", by="cli")
             raise RuntimeError
+
+    with pytest.raises(RuntimeError):
+        await fail_after_adding()
     async with store.begin() as tx:
         assert await tx.people.every() == []
         assert await actions(tx) == []
