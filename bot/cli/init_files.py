@@ -14,6 +14,13 @@ CONFIG = "caveat.yaml"
 ENVIRONMENT = ".env"
 TOKEN = "CAVEAT_WEBHOOK_TOKEN"  # noqa: S105 - a variable's name
 _PLAIN = re.compile(r"[\w.:/+=@,-]+")
+_HEAD = (
+    "The rest has defaults (`caveat config --defaults`). "
+    "Secrets: .env, environment or *_file, never here."
+)
+_METRICS = "+ bearer_file | basic_file | tenant | ca_file | proxy"
+_ALERTS = "polled every 15 s; add the webhook later for speed"
+_BUDGET = "on reaching it: facts cards only, one notice"
 _COLUMN = 61
 """Where the comments of rooms stand."""
 
@@ -39,13 +46,11 @@ class Answers(Frozen):
 def caveat_yaml(answers: Answers) -> str:
     """The whole file, minimal and with its comments."""
     lines = [
-        "# The rest has defaults (`caveat config --defaults`). "
-        "Secrets: .env, environment or *_file, never here.",
+        f"# {_HEAD}",
         *_backends(answers),
         *_rooms(answers),
         *_triage(answers),
-        f"budget: {{usd_per_day: {answers.usd_per_day:g}}} "
-        "# on reaching it: facts cards only, one notice",
+        f"budget: {{usd_per_day: {answers.usd_per_day:g}}} # {_BUDGET}",
     ]
     return "\n".join(lines) + "\n"
 
@@ -55,8 +60,8 @@ def _backends(answers: Answers) -> list[str]:
     first = f"prometheus:   {{url: {json.dumps(metrics or 'http://localhost:9090')}}}"
     second = f"alertmanager: {{url: {json.dumps(alerts or 'http://localhost:9093')}}}"
     return [
-        f"{'' if metrics else '# '}{first}     # + bearer_file | basic_file | tenant | ca_file | proxy",
-        f"{'' if alerts else '# '}{second}   # polled every 15 s; add the webhook later for speed",
+        f"{'' if metrics else '# '}{first}     # {_METRICS}",
+        f"{'' if alerts else '# '}{second}   # {_ALERTS}",
     ]
 
 

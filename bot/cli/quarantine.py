@@ -95,4 +95,6 @@ def whole(body: str) -> bytes:
 def line(kept: "Quarantined") -> str:
     """One body on one line."""
     at = kept.at.strftime("%Y-%m-%d %H:%M:%S UTC")
-    return f"{kept.id}  {at}  {kept.client_id or '-'}/{kept.source}  ×{kept.seen}  {kept.reason}"
+    return (
+        f"{kept.id}  {at}  {kept.client_id or '-'}/{kept.source}  seen {kept.seen}  {kept.reason}"
+    )

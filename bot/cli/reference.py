@@ -58,22 +58,14 @@ def default_of(field: FieldInfo) -> str:
 
 
 def _written(value: Any) -> str:
-    match value:
-        case None:
-            return "none"
-        case bool():
-            return "true" if value else "false"
-        case dict():
-            return "{}" if not value else str(value)
-        case list() | tuple():
-            return f"[{', '.join(str(part) for part in value)}]"
-        case Path():
-            home = Path.home()
-            return f"~/{value.relative_to(home)}" if value.is_relative_to(home) else str(value)
-        case float():
-            return f"{value:g}"
-        case _:
-            return str(value)
+    if isinstance(value, list | tuple):
+        return f"[{', '.join(str(part) for part in value)}]"
+    if isinstance(value, Path):
+        home = Path.home()
+        return f"~/{value.relative_to(home)}" if value.is_relative_to(home) else str(value)
+    if isinstance(value, float):
+        return f"{value:g}"
+    return {"None": "none", "True": "true", "False": "false"}.get(str(value), str(value))
 
 
 def duration(value_s: float) -> str:

@@ -67,7 +67,9 @@ class Theatre:
         reply = await self.post(alertmanager(list(alerts)))
         assert reply.status_code == 202, reply.text
 
-    def alert(self, rule: str, *, ago_s: float = 5, severity: str = "critical", **labels: str) -> Json:
+    def alert(
+        self, rule: str, *, ago_s: float = 5, severity: str = "critical", **labels: str
+    ) -> Json:
         """An alert that began `ago_s` before now."""
         began = self.clock.now().timestamp() - ago_s
         return {
@@ -217,9 +219,7 @@ async def open_theatre(
         await declare(store, settings)
         house = House(settings, store, chats(settings, Console(quiet=True)), clock=clock)
         running = Running(house)
-        play = Theatre(
-            clock, slack, telegram, metrics, model, store, postgres.dsn(name), running
-        )
+        play = Theatre(clock, slack, telegram, metrics, model, store, postgres.dsn(name), running)
         stack.push_async_callback(play.http.aclose)
         await stack.enter_async_context(running.work())
         yield play

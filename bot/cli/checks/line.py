@@ -10,7 +10,7 @@ class Mark(StrEnum):
 
     OK = "✔"
     BAD = "✘"
-    ABSENT = "–"
+    ABSENT = "○"
     """Not set up; a choice, and it costs something."""
 
 
