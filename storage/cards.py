@@ -113,6 +113,12 @@ class CardRows:
         await self._session.execute(_WISH_MESSAGES, values)
         await self._session.execute(_NOTIFY)
 
+    async def forget(self, client_id: str) -> None:
+        """Draw nothing of a client any more that was wished for until now."""
+        for table in ("cards", "messages"):
+            given_up = f"update {table} set sent = wanted where client_id = :id"  # noqa: S608
+            await self._session.execute(text(given_up), {"id": client_id})
+
     async def posted(self, kind: str, subject_id: str) -> bool:
         """Whether a subject's card stands in at least one room."""
         asked = text(

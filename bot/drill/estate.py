@@ -8,9 +8,15 @@ from bot.drill.doubles.prometheus import MetricsDouble
 from bot.drill.scenario import Stage
 
 PODS = 3
-BOUNDS = (0.1, 0.25, 0.5, 1.0, 2.5, 5.0)
+BOUNDS = (0.1, 0.25, 1.0, 2.5)
+SCRAPE_S = 15
+BEFORE_S = 3 * 3600
+"""How far back a rehearsal's series reach."""
+AFTER_S = 900
+"""How far they go on while it plays."""
 Level = Callable[[float], float]
 """Value at a unix time."""
+Point = tuple[float, float]
 
 
 def steady(value: float) -> Level:
@@ -42,6 +48,14 @@ class ServiceLoad:
     """Version from `changed_at_s` on."""
     changed_at_s: float = 0
 
+    def good(self, at: float) -> float:
+        """Share of requests that succeed."""
+        return 1 - self.errors(at)
+
+    def below(self, bound: float, at: float) -> float:
+        """Share of requests quicker than `bound`: they fall off exponentially from the mean."""
+        return 1.0 if math.isinf(bound) else 1 - math.exp(-bound / self.latency_s(at))
+
 
 SHOP = tuple(ServiceLoad(name) for name in ("checkout", "payments", "catalog", "cart"))
 
@@ -63,22 +77,28 @@ def plant(double: MetricsDouble, stage: Stage, services: tuple[ServiceLoad, ...]
             pod = f"{service.name}-{7 + number}d9f-{number}"
             labels = {**stage.where, "service": service.name, "pod": pod, "job": service.name}
             _traffic(double, stage, service, labels)
-            _state(double, service, labels)
+            _state(double, stage, service, labels)
             _version(double, stage, service, labels)
 
 
-def _counted(level: Level, stage: Stage) -> Level:
-    """A counter whose rate is `level`: summed from the day before on, a quarter minute a step."""
-    start = stage.ago(6 * 3600).timestamp()
-    sums = [0.0]
+def moments(stage: Stage) -> range:
+    """The unix seconds at which a rehearsal's series are scraped."""
+    now = int(stage.now.timestamp()) // SCRAPE_S * SCRAPE_S
+    return range(now - BEFORE_S, now + AFTER_S, SCRAPE_S)
 
-    def total(at: float) -> float:
-        index = max(0, int((at - start) // 15))
-        while len(sums) <= index:
-            sums.append(sums[-1] + 15 * level(start + 15 * len(sums)))
-        return sums[index]
 
-    return total
+def gauge(level: Level, stage: Stage) -> list[Point]:
+    """A series that shows `level` itself."""
+    return [(at, level(at)) for at in moments(stage)]
+
+
+def counter(level: Level, stage: Stage) -> list[Point]:
+    """A counter whose rate is `level`."""
+    total, points = 0.0, []
+    for at in moments(stage):
+        total += SCRAPE_S * level(at)
+        points.append((float(at), total))
+    return points
 
 
 def _traffic(
@@ -86,48 +106,38 @@ def _traffic(
 ) -> None:
     per_pod = service.rate / PODS
 
-    def good(at: float) -> float:
-        return per_pod * (1 - service.errors(at)) * service.up(at)
+    def answered(share: Level) -> list[Point]:
+        return counter(lambda at: per_pod * share(at) * service.up(at), stage)
 
-    def bad(at: float) -> float:
-        return per_pod * service.errors(at) * service.up(at)
-
-    double.plant("http_requests_total", {**labels, "code": "200"}, _counted(good, stage))
-    double.plant("http_requests_total", {**labels, "code": "500"}, _counted(bad, stage))
+    double.plant("http_requests_total", {**labels, "code": "200"}, answered(service.good))
+    double.plant("http_requests_total", {**labels, "code": "500"}, answered(service.errors))
     for bound in (*BOUNDS, math.inf):
         le = "+Inf" if math.isinf(bound) else f"{bound:g}"
-        bucket = _bucket(service, per_pod, bound)
-        double.plant(
-            "http_request_duration_seconds_bucket", {**labels, "le": le}, _counted(bucket, stage)
-        )
+        named = {**labels, "le": le}
+        points = answered(lambda at, bound=bound: service.below(bound, at))
+        double.plant("http_request_duration_seconds_bucket", named, points)
 
 
-def _bucket(service: ServiceLoad, per_pod: float, bound: float) -> Level:
-    def below(at: float) -> float:
-        # Latencies fall off exponentially; `latency_s` is their mean.
-        share = 1.0 if math.isinf(bound) else 1 - math.exp(-bound / service.latency_s(at))
-        return per_pod * share * service.up(at)
-
-    return below
-
-
-def _state(double: MetricsDouble, service: ServiceLoad, labels: Mapping[str, str]) -> None:
-    double.plant("up", labels, service.up)
-    double.plant("db_pool_in_use", labels, service.pool)
+def _state(
+    double: MetricsDouble, stage: Stage, service: ServiceLoad, labels: Mapping[str, str]
+) -> None:
+    double.plant("up", labels, gauge(service.up, stage))
+    double.plant("db_pool_in_use", labels, gauge(service.pool, stage))
     double.plant("db_pool_max", labels, 20.0)
-    double.plant("process_resident_memory_bytes", labels, service.memory)
+    double.plant("process_resident_memory_bytes", labels, gauge(service.memory, stage))
 
 
 def _version(
     double: MetricsDouble, stage: Stage, service: ServiceLoad, labels: Mapping[str, str]
 ) -> None:
-    started = stage.ago(5 * 86400).timestamp()
+    started, at_s = stage.ago(5 * 86400).timestamp(), service.changed_at_s
+    old = {**labels, "version": service.version}
     if not service.changed_to:
-        double.plant("app_build_info", {**labels, "version": service.version})
+        double.plant("app_build_info", old)
         double.plant("process_start_time_seconds", labels, started)
         return
-    at_s = service.changed_at_s
-    old, new = {**labels, "version": service.version}, {**labels, "version": service.changed_to}
+    new = {**labels, "version": service.changed_to}
     double.plant("app_build_info", old, lambda at: 1.0 if at < at_s else None)
     double.plant("app_build_info", new, lambda at: 1.0 if at >= at_s else None)
-    double.plant("process_start_time_seconds", labels, lambda at: started if at < at_s else at_s)
+    since = gauge(lambda at: started if at < at_s else at_s, stage)
+    double.plant("process_start_time_seconds", labels, since)

@@ -16,6 +16,8 @@ Json = dict[str, Any]
 WIDE = frozenset({"cloud_provider", "network", "node", "dns"})
 HEALTHY = 0.85
 """Share of peers up from which nothing wide is broken."""
+MOVED = 3.0
+"""Deviations from which a metric has left its baseline."""
 SAME = 0.9
 """A value this close to today's was there before."""
 _COUNTERS = ("_total", "_count", "_sum")
@@ -74,7 +76,8 @@ def _abstained(reading: Reading) -> Json:
 def _moved(reading: Reading, suspect: Suspected) -> Measured | None:
     """Find the metric to ask about: one the suspect rests on, else the wildest."""
     own = [metric for metric in reading.metrics if metric.id in suspect.ids]
-    return next(iter([*own, *reading.metrics]), None)
+    wild = [metric for metric in reading.metrics if abs(metric.deviation) >= MOVED]
+    return next(iter([*own, *wild]), None)
 
 
 def _checks(reading: Reading, moved: Measured | None) -> Json:
@@ -89,6 +92,9 @@ def _checks(reading: Reading, moved: Measured | None) -> Json:
 
 
 def _query(metric: Measured, offset: str) -> str:
+    if metric.percentile:
+        buckets = selector(f"{metric.name}_bucket", metric.labels)
+        return f"histogram_quantile(0.95, sum by (le) (rate({buckets}[5m]{offset})))"
     chosen = selector(metric.name, metric.labels)
     if metric.name.endswith(_COUNTERS):
         return f"sum(rate({chosen}[5m]{offset}))"

@@ -15,7 +15,10 @@ _SUSPECT = re.compile(
     re.DOTALL,
 )
 _RESULT = re.compile(r"\[(?P<id>R\d+)\] (?P<source>\w+), (?P<kind>\w+), (?P<outcome>\w+)")
-_METRIC = re.compile(r"(?P<name>[a-zA-Z_:][\w:]*)\{(?P<labels>[^}]*)\} (?P<rest>.*)", re.DOTALL)
+_METRIC = re.compile(
+    r"(?P<p95>p95 )?(?P<name>[a-zA-Z_:][\w:]*)(?: rate)?\{(?P<labels>[^}]*)\} (?P<rest>.*)",
+    re.DOTALL,
+)
 _DEVIATION = re.compile(r"([+-]\d+(?:\.\d+)?) deviations")
 _RATIO = re.compile(r"\bup (\d+)/(\d+) in (?!all targets)")
 _VALUE = re.compile(r"^(-?\d+(?:\.\d+)?(?:e[+-]?\d+)?) \{", re.MULTILINE)
@@ -44,6 +47,8 @@ class Measured:
     name: str
     labels: Mapping[str, str]
     deviation: float
+    percentile: bool = False
+    """The name is a histogram's, shown by its 95th percentile."""
 
 
 @dataclass(frozen=True)
@@ -158,7 +163,7 @@ def _suspected(match: re.Match[str]) -> Suspected:
 
 
 def _measured(field: tuple[str, str]) -> Measured | None:
-    """Read a metric line; peers, named percentiles and the alert's own expression are left out."""
+    """Read a metric line; peers and the alert's own expression are left out."""
     id_, text = field
     match = _METRIC.fullmatch(text) if re.fullmatch(r"M\d+", id_) else None
     if match is None:
@@ -170,4 +175,5 @@ def _measured(field: tuple[str, str]) -> Measured | None:
         name=match["name"],
         labels={name: value for name, _, value in pairs},
         deviation=float(moved[1]) if moved else 0.0,
+        percentile=match["p95"] is not None,
     )

@@ -25,6 +25,7 @@ from engine.model.incident import Incident, IncidentState
 from engine.model.org import DRILL_CLIENT, Platform, Room
 from engine.model.run import CaseFile, Run, RunState
 from engine.ports import Clock
+from storage.store import SqlStore
 
 SETTLE_S = 1.5
 """A rehearsal settles sooner than real failures, by configuration."""
@@ -109,6 +110,8 @@ class Rehearsal:
     async def _until(self, seen: Callable[[], Awaitable[bool]]) -> None:
         async with asyncio.timeout(PATIENCE_S):
             while not await seen():
+                if self.running.stop.is_set():
+                    raise RuntimeError("the process stopped during the rehearsal; see its log")
                 await self.clock.sleep(0.05)
 
     async def _cases(self) -> list[CaseFile]:
@@ -164,6 +167,7 @@ async def rehearse(scenario: Scenario, settings: Settings, home: Path, console: 
         drill = _settings(settings, own, home, token)
         store = await stack.enter_async_context(database(drill))
         await declare(store, drill, {DRILL_CLIENT: [ROOM]})
+        await _clear(store)
         house = House(drill, store, chats(drill, console), clock=clock)
         running = Running(house)
         play = Rehearsal(running, scenario, stage, clock, token, console)
@@ -174,6 +178,15 @@ async def rehearse(scenario: Scenario, settings: Settings, home: Path, console: 
     told.rehearsal_metrics = own.rehearsal_metrics
     told.rehearsal_model = own.model.rehearsal
     return told
+
+
+async def _clear(store: SqlStore) -> None:
+    """Close what an interrupted rehearsal left open; nobody needs to see it again."""
+    async with store.begin() as tx:
+        left = await tx.incidents.open_for_client(DRILL_CLIENT)
+        ids = [incident.id for incident in left]
+        await tx.incidents.close(DRILL_CLIENT, ids, await tx.now())
+        await tx.cards.forget(DRILL_CLIENT)
 
 
 def _settings(settings: Settings, own: Brought, home: Path, token: str) -> Settings:

@@ -3,7 +3,7 @@
 import math
 import re
 from bisect import bisect_left, bisect_right
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from promql_parser import Matcher, MatchOp, VectorSelector
@@ -58,9 +58,12 @@ class Store:
 
     def __init__(self) -> None:
         self.series: list[Series] = []
+        self._found: dict[str, list[Series]] = {}
+        """What each selector matched; a range query asks the same at every step."""
 
     def plant(self, name: str, labels: Labels, source: Signal | Iterable[Point] | float) -> None:
         """Add a series: a function of unix time, a list of points, or one value for ever."""
+        self._found.clear()
         named = {NAME: name, **labels}
         if isinstance(source, int | float):
             value = float(source)
@@ -70,8 +73,14 @@ class Store:
         else:
             self.series.append(Series(named, tuple(sorted(source))))
 
-    def select(self, selector: VectorSelector) -> Iterator[Series]:
-        """Go through what a selector matches."""
+    def select(self, selector: VectorSelector) -> Sequence[Series]:
+        """Find what a selector matches."""
+        wanted = f"{selector.name} {selector.matchers}"
+        if wanted not in self._found:
+            self._found[wanted] = list(self._matching(selector))
+        return self._found[wanted]
+
+    def _matching(self, selector: VectorSelector) -> Iterator[Series]:
         groups = [list(group) for group in selector.matchers.or_matchers] or [[]]
         always = list(selector.matchers.matchers)
         if selector.name is not None:

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from bot.drill.doubles.prometheus import MetricsDouble
-from bot.drill.estate import plant, shop, step, with_
+from bot.drill.estate import gauge, plant, shop, step, with_
 from bot.drill.scenario import DrillAlert, DrillRule, Scenario, Stage
 
 ONSET_S = 6 * 60.0
@@ -19,9 +19,9 @@ def _plant(double: MetricsDouble, stage: Stage) -> None:
     }
     plant(double, stage, shop(**failing))
     labels = {**stage.where, "database": DATABASE, "job": "postgres", "instance": "orders-db:9187"}
-    double.plant("pg_up", labels, step(1, 0, began))
+    double.plant("pg_up", labels, gauge(step(1, 0, began), stage))
     double.plant("up", labels, 1.0)
-    double.plant("pg_stat_activity_count", labels, step(42, 0, began))
+    double.plant("pg_stat_activity_count", labels, gauge(step(42, 0, began), stage))
 
 
 def _alerts(_: Stage) -> Sequence[DrillAlert]:
@@ -30,7 +30,7 @@ def _alerts(_: Stage) -> Sequence[DrillAlert]:
             rule="ServiceHighErrorRate",
             labels={"service": name, "database": DATABASE},
             summary=f"{name} answers 60% of its requests with 5xx",
-            fired_s=150 - 20 * number,
+            fired_s=60 - 10 * number,
         )
         for number, name in enumerate(SERVICES)
     ]
@@ -38,7 +38,7 @@ def _alerts(_: Stage) -> Sequence[DrillAlert]:
         rule="PostgresqlDown",
         labels={"database": DATABASE, "instance": "orders-db:9187", "job": "postgres"},
         summary="PostgreSQL orders-db does not answer",
-        fired_s=60,
+        fired_s=20,
     )
     return (*symptoms, cause)
 
@@ -49,8 +49,8 @@ def _rules(_: Stage) -> Sequence[DrillRule]:
         " / sum by (cluster, namespace, service) (rate(http_requests_total[2m])) > 0.05"
     )
     return (
-        DrillRule("ServiceHighErrorRate", ratio, for_s=180),
-        DrillRule("PostgresqlDown", "pg_up == 0", for_s=240),
+        DrillRule("ServiceHighErrorRate", ratio, for_s=240),
+        DrillRule("PostgresqlDown", "pg_up == 0", for_s=300),
     )
 
 
