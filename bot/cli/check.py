@@ -13,6 +13,7 @@ from rich.text import Text
 
 from bot.backends.clock import SystemClock
 from bot.backends.of_client import Backends, connect
+from bot.chats.slack.manifest import create_link
 from bot.cli.checks.alertmanager import alertmanager
 from bot.cli.checks.alertmanager import not_configured as no_alertmanager
 from bot.cli.checks.changes import changes
@@ -45,6 +46,9 @@ def check(config: Path | None, console: Console | None = None) -> int:
     shown = console or Console()
     masked = Redactor(settings.secrets).text
     shown.print(table(lines, masked))
+    if settings.slack.bot_token is None:
+        shown.print("Slack's app, made from its manifest:", style="bold")
+        shown.print(create_link(), markup=False, highlight=False, soft_wrap=True)
     shown.print("Alertmanager's webhook, to paste:", style="bold")
     shown.print(receiver(settings), markup=False, highlight=False, soft_wrap=True)
     return int(any(line.mark is Mark.BAD for line in lines))

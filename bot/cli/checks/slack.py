@@ -7,7 +7,7 @@ from aiohttp import ClientError
 from slack_sdk.errors import SlackApiError, SlackClientError
 from slack_sdk.web.async_client import AsyncWebClient
 
-from bot.chats.slack.manifest import create_link, scopes
+from bot.chats.slack.manifest import scopes
 from bot.cli.checks.line import Line, absent, bad, ok
 from bot.config import SlackSettings
 
@@ -44,9 +44,9 @@ async def slack(settings: SlackSettings, channels: Sequence[str]) -> list[Line]:
 
 
 def _no_token(channels: Sequence[str]) -> Line:
-    cure = f"make the app: {create_link()} and set CAVEAT_SLACK_BOT_TOKEN"
+    cure = "make the app by the link below, and set CAVEAT_SLACK_BOT_TOKEN in .env"
     if channels:
-        return bad(PART, f"{', '.join(channels)} are rooms, and there is no token", cure, _NOBODY)
+        return bad(PART, f"rooms name {', '.join(channels)}, and there is no token", cure, _NOBODY)
     return absent(PART, "not set up", "give a room `slack:` and a token", "no cards in Slack")
 
 
