@@ -7,12 +7,13 @@ from sqlalchemy import text
 
 from bot.drill.doubles import slack as slack_double
 from bot.drill.doubles import telegram as telegram_double
-from bot.drill.doubles.faults import ReplyLost, bad_gateway
+from bot.drill.doubles.faults import ReplyLost, Slow, bad_gateway
 from bot.outbox.pace import Rate
+from bot.outbox.waits import unsure_s
 from engine.model.alert import Severity
-from engine.model.org import Platform, Room, RoomSound
+from engine.model.org import Platform, Room
 from storage.store import SqlStore
-from tests.bot.sending import QUICK, SLACK, TELEGRAM, stage, until
+from tests.bot.sending import SLACK, TELEGRAM, stage, until
 
 SECOND = Room(id="s2", platform=Platform.SLACK, chat="C2")
 
@@ -302,7 +303,6 @@ async def test_hostile_labels_stay_inert_all_the_way(store: SqlStore) -> None:
             "tg-time",
             "blockquote",
         }
-        assert "STORM" not in message.text
 
 
 async def test_first_contact_is_one_digest(store: SqlStore) -> None:
@@ -328,15 +328,10 @@ async def test_what_is_due_is_still_sent_after_a_stop(store: SqlStore) -> None:
 
 async def test_no_transaction_is_open_while_a_chat_is_asked(store: SqlStore) -> None:
     async with stage(store, SLACK) as s:
-        s.slack.fail_next("chat.postMessage", slack_double.rate_limited(1), 0)
-        s.slack.faults.add("chat.postMessage", _slow())
+        s.slack.fail_next("chat.postMessage", Slow(0.5))
         async with s.running():
             await s.wish(await s.incident())
-            await until(
-                lambda: (
-                    bool(s.slack.faults.waiting) and not s.slack.faults.waiting["chat.postMessage"]
-                )
-            )
+            await until(lambda: not s.slack.faults.waiting["chat.postMessage"])
             async with store.engine.connect() as connection:
                 idle = await connection.execute(
                     text(
@@ -348,7 +343,51 @@ async def test_no_transaction_is_open_while_a_chat_is_asked(store: SqlStore) -> 
             await s.settled()
 
 
-def _slow() -> object:
-    from bot.drill.doubles.faults import Slow
+async def test_two_outboxes_and_a_wish_in_the_middle_of_a_post_make_one_card(
+    store: SqlStore,
+) -> None:
+    async with stage(store, SLACK) as s:
+        s.slack.fail_next("chat.postMessage", Slow(0.6))
+        async with s.running(), s.running():
+            incident = await s.incident()
+            await s.wish(incident)
+            await until(lambda: not s.slack.faults.waiting["chat.postMessage"])
+            await s.change("update incidents set occurrences = 7, number = 77")
+            await s.wish(incident, "attached")
+            await s.settled()
+        (card,) = s.slack.cards("C1")
+        assert "incident 77" in str(card.blocks)
 
-    return Slow(0.5)
+
+async def test_a_telegram_post_of_unknown_fate_waits_half_a_minute_before_it_is_repeated(
+    store: SqlStore,
+) -> None:
+    async with stage(store, TELEGRAM) as s:
+        s.telegram.fail_next("sendMessage", ReplyLost(accepted=True))
+        async with s.running():
+            incident = await s.incident()
+            await s.wish(incident)
+            await until(lambda: bool(s.telegram.messages(-1001)))
+            # Another wish does not shorten the wait.
+            await s.wish(incident, "facts")
+            await asyncio.sleep(1.5)
+            assert len(s.telegram.messages(-1001)) == 1
+        ((wait_s,),) = await s.rows("select extract(epoch from due_at - now()) from cards")
+        assert 20 < wait_s <= 30
+
+
+@pytest.mark.parametrize(
+    ("attempts", "edit", "finds", "wait_s"),
+    [
+        (1, False, True, 2),
+        (6, False, True, 60),
+        (1, False, False, 30),
+        (2, False, False, 60),
+        (9, False, False, 600),
+        (1, True, False, 2),
+    ],
+)
+def test_a_repeat_that_may_double_a_card_waits_longer(
+    attempts: int, edit: bool, finds: bool, wait_s: float
+) -> None:
+    assert unsure_s(attempts, edit=edit, finds=finds) == wait_s
