@@ -2,9 +2,8 @@
 
 import hashlib
 from collections.abc import Iterable, Mapping
-from typing import Any
 
-from sqlalchemy import Row, delete, select, text, update
+from sqlalchemy import delete, select, text, update
 from sqlalchemy.dialects.postgresql import insert
 from sqlalchemy.ext.asyncio import AsyncSession
 
@@ -182,15 +181,13 @@ class PeopleRows:
         return Person(
             id=row.id,
             name=row.name,
-            identities=tuple(_identity(one) for one in linked),
+            identities=tuple(
+                Identity(platform=Platform(one.platform), account=one.account) for one in linked
+            ),
             roles=_roles((one.client_id, one.role) for one in held),
             active=row.active,
             linked_at=linked[0].linked_at if linked else None,
         )
-
-
-def _identity(row: Row[Any]) -> Identity:
-    return Identity(platform=Platform(row.platform), account=row.account)
 
 
 def _roles(held: Iterable[tuple[str, str]]) -> Mapping[str, tuple[Role, ...]]:

@@ -5,6 +5,9 @@ from typing import Annotated
 
 import typer
 
+from bot.cli import client, config_, init, people, quarantine, try_
+from bot.cli.errors import line_of, told
+
 app = typer.Typer(
     no_args_is_help=True, add_completion=False, help="A chatops bot for people on call."
 )
@@ -48,12 +51,54 @@ def drill(
     run_drill(name, config)
 
 
-def run() -> None:
-    """Start the command line; a fault in the configuration is told, not traced."""
-    from bot.config import ConfigError
+@app.command()
+def look(
+    prometheus: Annotated[str | None, typer.Option(help="its base address")] = None,
+    alertmanager: Annotated[str | None, typer.Option(help="its base address")] = None,
+    limit: Annotated[int, typer.Option(min=1, help="how many cards")] = 5,
+    client_name: Annotated[str | None, typer.Option("--client", help="of caveat.yaml")] = None,
+    config: Config = None,
+) -> None:
+    """Show what fires now as facts cards: read-only, nothing stored, sent or spent."""
+    from bot.cli.look import Asked
+    from bot.cli.look import look as run_look
 
+    run_look(Asked(prometheus, alertmanager, config, client_name, limit))
+
+
+@app.command()
+def check(config: Config = None) -> None:
+    """Say of every part whether it works, or the one thing to do; no paid call."""
+    from bot.cli.check import check as run_check
+
+    raise typer.Exit(run_check(config))
+
+
+@app.command()
+def link(
+    name: Annotated[str, typer.Option(help="whose account it becomes")] = "admin",
+    config: Config = None,
+) -> None:
+    """Print a one-time code; who sends it in chat is admin."""
+    from bot.cli.link import link as run_link
+
+    run_link(name, config)
+
+
+app.command("init")(init.init)
+app.add_typer(client.app, name="client")
+app.add_typer(people.app, name="people")
+app.add_typer(config_.app, name="config")
+app.add_typer(quarantine.app, name="quarantine")
+app.add_typer(try_.app, name="try")
+
+
+def run() -> None:
+    """Start the command line; what a person can put right is told in a line, not traced."""
     try:
         app()
-    except ConfigError as error:
-        typer.echo(str(error), err=True)
+    except SystemExit:
+        raise  # the usual end; what follows is imported only where something went wrong
+    except told() as error:
+        typer.echo(line_of(error), err=True)
         raise SystemExit(2) from None

@@ -14,10 +14,11 @@ from bot.backends.clock import SystemClock
 from bot.chats.table import chats
 from bot.compose import House
 from bot.config import ClientSettings, HttpSettings, Settings
+from bot.database import database
 from bot.declare import declare
 from bot.drill.backends import Brought, brought
 from bot.drill.scenario import Json, Scenario, Stage, alertmanager_post
-from bot.serve import Running, database
+from bot.serve import Running
 from engine.intake import Filed
 from engine.model.event import EventFacts, SessionEvent
 from engine.model.incident import Incident, IncidentState

@@ -1,0 +1,119 @@
+"""Slack: the token, its scopes, and whether the bot is in its channels."""
+
+from collections.abc import AsyncIterator, Sequence
+from typing import Any
+
+from aiohttp import ClientError
+from slack_sdk.errors import SlackApiError, SlackClientError
+from slack_sdk.web.async_client import AsyncWebClient
+
+from bot.chats.slack.manifest import scopes
+from bot.cli.checks.line import Line, absent, bad, ok
+from bot.config import SlackSettings
+
+PART = "slack"
+TIMEOUT_S = 10
+PAGE = 200
+MOST_PAGES = 20
+_NOBODY = "nobody sees a card in Slack"
+
+
+async def slack(settings: SlackSettings, channels: Sequence[str]) -> list[Line]:
+    """Ask auth.test, then look at every channel a room names."""
+    if settings.bot_token is None:
+        return [_no_token(channels)]
+    client = AsyncWebClient(
+        settings.bot_token.get_secret_value(),
+        base_url=settings.base_url.rstrip("/") + "/",
+        timeout=TIMEOUT_S,
+        trust_env_in_session=False,
+    )
+    client.proxy = settings.proxy  # the library reads the environment where it is given none
+    try:
+        said = await client.auth_test()
+    except SlackApiError as error:
+        word = str(error.response["error"])
+        cure = "install the app again and put its xoxb token into CAVEAT_SLACK_BOT_TOKEN"
+        return [bad(PART, f"the token is refused: {word}", cure, _NOBODY)]
+    except (SlackClientError, ClientError, TimeoutError) as error:
+        cure = f"check that this machine reaches {settings.base_url}; slack.proxy sets a proxy"
+        return [bad(PART, f"not reachable ({type(error).__name__})", cure, _NOBODY)]
+    held = frozenset(filter(None, _header(said.headers).split(",")))
+    lines = [ok(PART, f"{said['user']} in {said['team']}"), *_scopes(held), _app(settings)]
+    return [*lines, *[line async for line in _channels(client, held, channels)]]
+
+
+def _no_token(channels: Sequence[str]) -> Line:
+    cure = "make the app by the link below, and set CAVEAT_SLACK_BOT_TOKEN in .env"
+    if channels:
+        return bad(PART, f"rooms name {', '.join(channels)}, and there is no token", cure, _NOBODY)
+    return absent(PART, "not set up", "give a room `slack:` and a token", "no cards in Slack")
+
+
+def _header(headers: Any) -> str:
+    named = {str(key).lower(): str(value) for key, value in dict(headers).items()}
+    return named.get("x-oauth-scopes", "").replace(" ", "")
+
+
+def _scopes(held: frozenset[str]) -> list[Line]:
+    part = "slack scopes"
+    missing = sorted(scopes("start") - held)
+    if missing:
+        cure = "add them under OAuth & Permissions and install the app again"
+        return [bad(part, f"missing: {', '.join(missing)}", cure, "cards, files or threads fail")]
+    off = sorted(scopes("full") - held)
+    if off:
+        cure = "use the full manifest when you want them"
+        return [absent(part, f"without {', '.join(off)}", cure, "what needs them is off")]
+    return [ok(part, "all")]
+
+
+def _app(settings: SlackSettings) -> Line:
+    part = "slack app token"
+    if settings.app_token is None and settings.signing_secret is None:
+        cure = "set CAVEAT_SLACK_APP_TOKEN (xapp-…, scope connections:write)"
+        return absent(part, "none", cure, "cards are shown, but buttons and commands do nothing")
+    token = settings.app_token.get_secret_value() if settings.app_token else None
+    if token is not None and not token.startswith("xapp-"):
+        return bad(part, "does not begin with xapp-", "copy it from Basic Information")
+    return ok(part, "there" if token else "HTTP mode, with a signing secret")
+
+
+async def _channels(
+    client: AsyncWebClient, held: frozenset[str], channels: Sequence[str]
+) -> AsyncIterator[Line]:
+    if not channels:
+        return
+    if "channels:read" not in held:
+        listed = ", ".join(channels)
+        cure = f"invite it to be sure: /invite @caveat in {listed}; channels:read would tell"
+        yield absent("slack rooms", f"cannot tell of {listed}", cure, "this line only")
+        return
+    known = await _known(client, private="groups:read" in held)
+    for channel in channels:
+        yield _channel(channel, known.get(channel.removeprefix("#")))
+
+
+async def _known(client: AsyncWebClient, *, private: bool) -> dict[str, bool]:
+    """Whether the bot is in each channel it may see, by name and by id."""
+    kinds = "public_channel,private_channel" if private else "public_channel"
+    found: dict[str, bool] = {}
+    cursor = ""
+    for _ in range(MOST_PAGES):
+        page = await client.conversations_list(
+            types=kinds, exclude_archived=True, limit=PAGE, cursor=cursor or None
+        )
+        for one in page["channels"]:
+            found[one["name"]] = found[one["id"]] = bool(one.get("is_member"))
+        cursor = (page.get("response_metadata") or {}).get("next_cursor") or ""
+        if not cursor:
+            break
+    return found
+
+
+def _channel(name: str, joined: bool | None) -> Line:
+    part = f"slack {name}"
+    if joined:
+        return ok(part, "the bot is in it")
+    said = "the bot is not in it" if joined is False else "no such channel, or a private one"
+    return bad(part, said, "/invite @caveat there", "its cards go to the fallback room")

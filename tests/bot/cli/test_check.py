@@ -1,0 +1,379 @@
+"""`caveat check`: a line for every part, with its cure, and what a missing piece costs."""
+
+import io
+from collections.abc import Mapping
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+from rich.console import Console
+from starlette.applications import Starlette
+from starlette.responses import JSONResponse, Response
+from starlette.routing import Route
+
+from bot.backends.clock import SystemClock
+from bot.backends.of_client import connect
+from bot.cli.check import lines_of, table
+from bot.cli.checks.alertmanager import alertmanager, repeats_of
+from bot.cli.checks.changes import changes
+from bot.cli.checks.database import database
+from bot.cli.checks.line import Line, Mark
+from bot.cli.checks.links import links
+from bot.cli.checks.model import budget, model
+from bot.cli.checks.prometheus import deploys_readable, prometheus
+from bot.cli.checks.slack import slack
+from bot.cli.checks.telegram import telegram
+from bot.cli.checks.webhook import receiver, webhook
+from bot.config import (
+    BackendSettings,
+    ClientSettings,
+    RoomSettings,
+    Settings,
+    SlackSettings,
+    TelegramSettings,
+)
+from bot.drill.doubles.prometheus import MetricsDouble
+from bot.drill.doubles.serve import serve
+from bot.drill.doubles.slack import SlackDouble
+from bot.drill.doubles.telegram import TelegramDouble
+from engine.model.alert import Alert, AlertStatus, Severity
+from engine.model.base import Frozen
+from storage.about import DatabaseFacts
+
+OK, BAD, ABSENT = Mark.OK, Mark.BAD, Mark.ABSENT
+START = ("chat:write", "commands", "app_mentions:read", "files:write", "channels:history",
+         "groups:history")  # fmt: skip
+
+
+def now() -> datetime:
+    return datetime.now(UTC)
+
+
+def marks(lines: list[Line]) -> dict[str, Mark]:
+    return {line.part: line.mark for line in lines}
+
+
+def of(lines: list[Line], part: str) -> Line:
+    return next(line for line in lines if line.part == part)
+
+
+def cpu(folder: Path, flags: str) -> Path:
+    path = folder / "cpuinfo"
+    path.write_text(f"flags\t\t: {flags}\n")
+    return path
+
+
+@pytest.mark.parametrize(
+    ("version", "vector", "flags", "expected"),
+    [
+        ("18.4", True, "avx2 bmi2 fma", {"database": OK, "memory": OK}),
+        ("18.4", True, "sse", {"database": OK, "memory": ABSENT}),
+        ("16.1", False, "avx2 bmi2 fma", {"database": OK, "memory": ABSENT}),
+        ("14.9 (Debian)", True, "avx2 bmi2 fma", {"database": BAD}),
+    ],
+)
+def test_the_database_line(
+    tmp_path: Path, version: str, vector: bool, flags: str, expected: Mapping[str, Mark]
+) -> None:
+    facts = DatabaseFacts(version=version, size_bytes=8_000_000, vector_installed=vector)
+    lines = database(facts, embedded=True, cpu=cpu(tmp_path, flags))
+    assert marks(lines) == expected
+    assert all(line.cure for line in lines if line.mark is not OK)
+
+
+async def of_prometheus(double: MetricsDouble) -> list[Line]:
+    async with serve(double.app) as url:
+        own = ClientSettings(prometheus=BackendSettings(url=url))
+        backends = connect(own, SystemClock(), "alertmanager")
+        assert backends.metrics is not None
+        try:
+            return await prometheus(backends.metrics, url, SystemClock())
+        finally:
+            await backends.close()
+
+
+async def test_a_whole_prometheus_is_all_ticks() -> None:
+    double = MetricsDouble(now)
+    double.plant("up", {"job": "a"}, 1.0)
+    double.plant("up", {"job": "b"}, 0.0)
+    double.plant("kube_pod_info", {"pod": "p"})
+    lines = await of_prometheus(double)
+    assert set(marks(lines).values()) == {OK}
+    assert of(lines, "targets").said == "1 of 2 up"
+
+
+async def test_a_clock_that_is_off_and_what_is_not_scraped_are_told() -> None:
+    double = MetricsDouble(lambda: now() - timedelta(minutes=3))
+    lines = await of_prometheus(double)
+    assert marks(lines) == {
+        "prometheus": OK, "targets": BAD, "clock": BAD, "rules": OK, "kube-state-metrics": ABSENT,
+    }  # fmt: skip
+    assert "-180 s" in of(lines, "clock").said
+
+
+async def test_a_prometheus_nobody_reaches_is_one_line() -> None:
+    own = ClientSettings(prometheus=BackendSettings(url="http://127.0.0.1:1"))
+    backends = connect(own, SystemClock(), "alertmanager")
+    assert backends.metrics is not None
+    (line,) = await prometheus(backends.metrics, "http://127.0.0.1:1", SystemClock())
+    await backends.close()
+    assert line.mark is BAD
+    assert "http://127.0.0.1:1" in line.said
+    assert "no metrics" in line.costs
+
+
+async def test_deploys_are_readable_where_something_carries_a_version() -> None:
+    double = MetricsDouble(now)
+    found = []
+    async with serve(double.app) as url:
+        own = ClientSettings(prometheus=BackendSettings(url=url))
+        backends = connect(own, SystemClock(), "alertmanager")
+        assert backends.metrics is not None
+        found.append(await deploys_readable(backends.metrics.http))
+        double.plant("app_build_info", {"version": "1"})
+        found.append(await deploys_readable(backends.metrics.http))
+        await backends.close()
+    assert found == [False, True]
+
+
+def alertmanager_app(config: str) -> Starlette:
+    row = {
+        "labels": {"alertname": "Down"},
+        "annotations": {},
+        "startsAt": now().isoformat(),
+        "status": {"state": "active"},
+    }
+
+    async def alerts(_: object) -> Response:
+        return JSONResponse([row])
+
+    async def status(_: object) -> Response:
+        return JSONResponse({"config": {"original": config}})
+
+    return Starlette(routes=[Route("/api/v2/alerts", alerts), Route("/api/v2/status", status)])
+
+
+@pytest.mark.parametrize(
+    ("config", "said"),
+    [
+        ("route: {receiver: x}", "4h, under the stale time of 6h"),
+        ("route: {receiver: x, routes: [{repeat_interval: 12h}]}", "12h, not under"),
+        ("route: {receiver: x, repeat_interval: 1h30m}", "90m, under"),
+        ("- nonsense", "not told"),
+    ],
+)
+async def test_how_often_alertmanager_repeats_is_held_against_the_stale_time(
+    config: str, said: str
+) -> None:
+    async with serve(alertmanager_app(config).router) as url:
+        own = ClientSettings(alertmanager=BackendSettings(url=url))
+        backends = connect(own, SystemClock(), "alertmanager")
+        lines, firing = await alertmanager(backends, url, 6 * 3600)
+        await backends.close()
+    assert of(lines, "alertmanager").said.startswith("1 firing")
+    assert of(lines, "repeat_interval").said.startswith(said)
+    assert [alert.rule for alert in firing] == ["Down"]
+
+
+def test_a_route_that_says_nothing_repeats_as_the_one_above_it() -> None:
+    route: dict[str, Any] = {
+        "repeat_interval": "1w",
+        "routes": [{"receiver": "y"}, {"repeat_interval": "5m"}],
+    }
+    assert list(repeats_of(route, 0)) == [604_800, 604_800, 300]
+
+
+TOKEN = {"webhook_token": "sender-token-0123456789"}
+
+
+@pytest.mark.parametrize(
+    ("given", "mark", "said"),
+    [
+        ({}, ABSENT, "no token"),
+        (TOKEN, ABSENT, "this machine only"),
+        (TOKEN | {"http": {"host": "0.0.0.0"}}, OK, "http://0.0.0.0:9190/webhooks/alertmanager"),
+        (TOKEN | {"http": {"public_url": "https://c.example/"}}, OK, "https://c.example/webhooks"),
+    ],
+)
+def test_the_webhook_line(given: Mapping[str, Any], mark: Mark, said: str) -> None:
+    settings = Settings.model_validate(given)
+    line = webhook(settings, settings)
+    assert line.mark is mark
+    assert said in line.said
+
+
+def test_the_receiver_to_paste_goes_on_to_others_and_masks_the_token() -> None:
+    text = receiver(Settings.model_validate(TOKEN))
+    assert "continue: true" in text
+    assert "sender-token" not in text
+
+
+async def of_slack(double: SlackDouble, *channels: str, **tokens: str) -> list[Line]:
+    async with serve(double.app) as url:
+        given = {"bot_token": double.token, "base_url": f"{url}/api/"} | tokens
+        return await slack(SlackSettings.model_validate(given), channels)
+
+
+async def test_slack_with_every_scope_knows_its_channels() -> None:
+    double = SlackDouble(now, scopes=[*START, "channels:read"])
+    double.channel("C1")
+    double.channel("C2", joined=False)
+    lines = await of_slack(double, "#c1", "#c2", "#c3", app_token="xapp-1")
+    assert marks(lines) == {
+        "slack": OK, "slack scopes": ABSENT, "slack app token": OK,
+        "slack #c1": OK, "slack #c2": BAD, "slack #c3": BAD,
+    }  # fmt: skip
+    assert of(lines, "slack #c2").cure == "/invite @caveat there"
+
+
+async def test_slack_of_the_start_manifest_works_and_says_what_it_cannot_tell() -> None:
+    lines = await of_slack(SlackDouble(now, scopes=START), "#c1")
+    assert marks(lines) == {
+        "slack": OK, "slack scopes": ABSENT, "slack app token": ABSENT, "slack rooms": ABSENT,
+    }  # fmt: skip
+
+
+async def test_a_scope_without_which_cards_fail_is_a_cross() -> None:
+    line = of(await of_slack(SlackDouble(now, scopes=["chat:write"])), "slack scopes")
+    assert line.mark is BAD
+    assert "files:write" in line.said
+
+
+async def test_a_dead_slack_token_and_a_room_without_one_are_crosses() -> None:
+    double = SlackDouble(now)
+    double.dead_token = "token_revoked"
+    (dead,) = await of_slack(double)
+    (none,) = await slack(SlackSettings(), ["#ops"])
+    (unused,) = await slack(SlackSettings(), [])
+    assert (dead.mark, none.mark, unused.mark) == (BAD, BAD, ABSENT)
+    assert "token_revoked" in dead.said
+
+
+async def test_slack_that_is_not_reachable_is_a_cross() -> None:
+    given = {"bot_token": "xoxb-1", "base_url": "http://127.0.0.1:1/api/"}
+    (line,) = await slack(SlackSettings.model_validate(given), [])
+    assert line.mark is BAD
+
+
+async def of_telegram(double: TelegramDouble, *rooms: RoomSettings) -> list[Line]:
+    async with serve(double.app) as url:
+        given = {"token": double.token, "base_url": f"{url}/bot"}
+        return await telegram(TelegramSettings.model_validate(given), rooms)
+
+
+async def test_telegram_tells_privacy_mode_topics_and_standing() -> None:
+    double = TelegramDouble(now)
+    double.chat(-1001).topics[12] = True
+    double.chat(-1002)
+    double.chat(-1003).standing = "left"
+    rooms = [
+        RoomSettings(telegram=-1001, topic=12),
+        RoomSettings(telegram=-1002, topic=5),
+        RoomSettings(telegram=-1003),
+    ]
+    lines = await of_telegram(double, *rooms)
+    assert marks(lines) == {
+        "telegram": OK, "telegram privacy": OK,
+        "telegram -1001": OK, "telegram -1002": BAD, "telegram -1003": BAD,
+    }  # fmt: skip
+    assert "on:" in of(lines, "telegram privacy").said
+    assert "no topics" in of(lines, "telegram -1002").said
+
+
+async def test_a_telegram_token_that_is_refused_or_missing_is_told() -> None:
+    async with serve(TelegramDouble(now).app) as url:
+        given = {"token": "1:wrong", "base_url": f"{url}/bot"}
+        (refused,) = await telegram(TelegramSettings.model_validate(given), [])
+    (missing,) = await telegram(TelegramSettings(), [RoomSettings(telegram=1)])
+    (unused,) = await telegram(TelegramSettings(), [])
+    assert (refused.mark, missing.mark, unused.mark) == (BAD, BAD, ABSENT)
+
+
+@pytest.mark.parametrize(
+    ("given", "mark", "said"),
+    [
+        ({}, ABSENT, "no key"),
+        ({"model": {"api_key": "k"}}, OK, "3 and 15 USD assumed"),
+        ({"model": {"api_key": "k"}, "triage": {"model": "mystery-1"}}, BAD, "no price"),
+        (
+            {"model": {"api_key": "k", "price_per_mtok": [1, 2]}, "triage": {"model": "mystery-1"}},
+            OK,
+            "1 and 2 USD as you set",
+        ),
+    ],
+)
+def test_the_model_line(given: Mapping[str, Any], mark: Mark, said: str) -> None:
+    (line,) = model(Settings.model_validate(given))
+    assert line.mark is mark
+    assert said in line.said
+
+
+class Used(Frozen):
+    usd: float
+    tokens: int = 10
+
+
+@pytest.mark.parametrize(
+    ("usd", "investigates", "mark"), [(1, True, OK), (5, True, BAD), (0, False, ABSENT)]
+)
+def test_the_budget_line(usd: float, investigates: bool, mark: Mark) -> None:
+    assert budget(ClientSettings(), Used(usd=usd), investigates=investigates).mark is mark
+
+
+@pytest.mark.parametrize(
+    ("sources", "read", "mark"), [(2, False, OK), (0, True, OK), (0, False, ABSENT)]
+)
+def test_the_changes_line(sources: int, read: bool, mark: Mark) -> None:
+    assert changes(sources, from_metrics=read).mark is mark
+
+
+def test_hosts_that_alerts_link_to_and_nobody_listed_are_named() -> None:
+    alert = Alert(
+        source="alertmanager",
+        status=AlertStatus.FIRING,
+        severity=Severity.CRITICAL,
+        labels={"alertname": "Down"},
+        annotations={"runbook_url": "https://wiki.example/x", "summary": "see https://ok.example/"},
+        generator_url="http://prom.example:9090/graph",
+        starts_at=now(),
+    )
+    settings = Settings.model_validate(
+        {
+            "links": {"hosts": ["ok.example"]},
+            "prometheus": {"url": "http://10.0.0.1:9090", "public_url": "http://prom.example:9090"},
+        }
+    )
+    line = links(settings, settings, [alert])
+    assert (line.mark, line.said) == (ABSENT, "not listed: wiki.example")
+    assert links(settings, settings, []).mark is OK
+
+
+async def test_a_database_that_is_down_is_a_cross_and_the_rest_is_checked(tmp_path: Path) -> None:
+    settings = Settings.model_validate(
+        {"database_url": "postgresql://nobody:hidden@127.0.0.1:1/caveat", "home": tmp_path}
+    )
+    lines = await lines_of(settings)
+    found = marks(lines)
+    assert found["database"] is BAD
+    assert {"prometheus", "alertmanager", "webhook", "slack", "telegram", "model"} <= set(found)
+    assert "hidden" not in of(lines, "database").said
+
+
+async def test_every_part_is_asked_with_a_database(shared_database: str, tmp_path: Path) -> None:
+    url = shared_database.replace("postgresql+psycopg", "postgresql")
+    settings = Settings.model_validate({"database_url": url, "home": tmp_path})
+    found = marks(await lines_of(settings))
+    assert found["database"] is OK
+    assert {"changes", "budget"} <= set(found)
+
+
+def test_the_table_prints_texts_as_they_are_and_masks_them() -> None:
+    console = Console(file=io.StringIO(), width=100)
+    line = Line(part="x", mark=BAD, said="[red]said[/red] secret", cure="do it", costs="all")
+    console.print(table([line], lambda text: text.replace("secret", "***")))
+    assert isinstance(console.file, io.StringIO)
+    said = console.file.getvalue()
+    assert "[red]said[/red] ***" in said
+    assert "→ do it" in said
+    assert "without it: all" in said
