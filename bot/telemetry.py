@@ -161,7 +161,7 @@ METRICS: tuple[Metric, ...] = (
         labels={
             "platform": tuple(Platform),
             "kind": ("card", "edit", "thread", "notice"),
-            "result": ("sent", "unchanged", "refused", "later", "dead"),
+            "result": ("sent", "unchanged", "folded", "repeated", "refused", "later", "dead"),
         },
     ),
     Metric(

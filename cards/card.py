@@ -39,6 +39,8 @@ class Link(Frozen):
     kind: Literal["link"] = "link"
     label: str
     url: str
+    optional: bool = False
+    """Left out where its host is not listed, instead of being shown as text."""
 
 
 class Mention(Frozen):

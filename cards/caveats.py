@@ -104,7 +104,8 @@ def _floor_failures(finding: Finding) -> str:
 def _query_invalid(caveat: Caveat, finding: Finding) -> tuple[Line, ...]:
     results = finding.round.results if finding.round else ()
     seen = sum(r.outcome is QueryOutcome.INVALID for r in results)
-    number = int(caveat.facts.get("count", seen or 1))
+    told = caveat.facts.get("count")
+    number = told if isinstance(told, int) else seen or 1
     verb = "was" if number == 1 else "were"
     query = "query" if number == 1 else "queries"
     return (say(f"{number} {query} {verb} malformed and did not run"),)

@@ -53,5 +53,5 @@ def _rings(case: CaseFile, state: State, room: Room | None) -> bool:
 
 
 def _footer(case: CaseFile, revision: int) -> Line:
-    number = say(f"#{case.incident.number}") if case.incident.number else ()
+    number = say(f"incident {case.incident.number}") if case.incident.number else ()
     return joined((number, say(f"rev {revision}") if revision else ()))

@@ -59,20 +59,17 @@ def plain(value: float) -> str:
 
 
 def quantity(value: float, unit: str) -> str:
-    """A value with its unit: 2.4 s, 180 ms, 34%, 1.5 GiB."""
+    """A value with its unit: 2.4 s, 180 ms, 34%, 1.5 GiB, 121/s."""
     match unit:
         case "ratio":
             return per_cent(value)
-        case "percent" | "%":
-            return f"{plain(value)}%"
         case "s" | "seconds":
             return _seconds(value)
         case "bytes" | "B":
             return _bytes(value)
-        case "":
-            return plain(value)
         case _:
-            return f"{plain(value)} {unit}"
+            near = not unit or unit[0] in "/%"
+            return f"{plain(value)}{'' if near else ' '}{unit}"
 
 
 def _seconds(value: float) -> str:

@@ -15,6 +15,8 @@ MOST_HEADING = 150
 MOST_LOCK_SCREEN = 110
 MOST_NAME = 60
 MOST_WHERE = 32
+MOST_TITLE = 70
+"""Past this the warning comes first, so that no line break falls into it."""
 SERVICE_LABELS = (
     "service",
     "workload",
@@ -106,8 +108,12 @@ def trust_word(finding: Finding) -> str:
 def cause_title(finding: Finding) -> Line:
     """The heading of the claim, with its trust in it."""
     word = trust_word(finding)
-    title = say(bold(claim(finding)))
-    return (*title, *say(" · ", bold(f"⚠ {word}"))) if word else title
+    title = bold(claim(finding))
+    if not word:
+        return say(title)
+    warning = bold(f"⚠ {word}")
+    long = len(title.text) + len(warning.text) > MOST_TITLE
+    return say(warning, " · ", title) if long else say(title, " · ", warning)
 
 
 def lock_screen(case: CaseFile) -> str:
@@ -126,7 +132,7 @@ def wait_phrase(case: CaseFile) -> str:
             return "can wait"
         case State.HEARTBEAT:
             return "can't wait"
-        case _ if case.pack is None:
+        case _ if case.pack is None or choose(case) is State.CLOSED:
             return words.CAN_WAIT_SHORT[CanWait.UNKNOWN]
         case _:
             return words.CAN_WAIT_SHORT[case.pack.impact.can_wait]

@@ -12,6 +12,7 @@ from cards.sections import (
     gaps,
     history,
     impact,
+    last_finding,
     members,
     metrics,
     outcome,
@@ -32,6 +33,7 @@ SECTIONS: tuple[CardSection, ...] = (
     summary.SECTION,
     impact.SECTION,
     cause.SECTION,
+    last_finding.SECTION,
     status.SECTION,
     trust.SECTION,
     first_step.SECTION,
@@ -75,7 +77,7 @@ _CAUSE = (
 )
 _NO_CAUSE = (*_CAUSE, suspects.SECTION, changes.SECTION, runbook.SECTION)
 _ENDED = (*_ALWAYS, outcome.SECTION, cause.SECTION, trust.SECTION, evidence.SECTION)
-_QUIET = (*_ALWAYS, impact.SECTION, history.SECTION, runbook.SECTION)
+_QUIET = (*_ALWAYS, impact.SECTION, last_finding.SECTION, runbook.SECTION)
 
 LAYOUT: Mapping[State, tuple[CardSection, ...]] = {
     State.FACTS: _FACTS,

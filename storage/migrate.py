@@ -5,6 +5,9 @@ from pathlib import Path
 
 from alembic import command
 from alembic.config import Config
+from sqlalchemy.exc import OperationalError, ProgrammingError
+
+from engine.errors import StoreUnavailableError
 
 
 def migrations() -> Path:
@@ -22,5 +25,12 @@ def alembic_config(url: str) -> Config:
 
 
 async def migrate(url: str) -> None:
-    """Run every migration that is missing."""
-    await asyncio.to_thread(command.upgrade, alembic_config(url), "head")
+    """Run every migration that is missing.
+
+    Raises:
+        StoreUnavailableError: the database cannot be reached, or refuses this user.
+    """
+    try:
+        await asyncio.to_thread(command.upgrade, alembic_config(url), "head")
+    except (OperationalError, ProgrammingError) as error:
+        raise StoreUnavailableError(str(error.orig).strip()) from error

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Sequence
 
-from sqlalchemy import delete, select, update
+from sqlalchemy import delete, func, select, update
 from sqlalchemy.dialects.postgresql import insert
 from sqlalchemy.ext.asyncio import AsyncSession
 
@@ -66,6 +66,20 @@ class OrgRows:
         )
         return [room_of(row) for row in (await self._session.execute(found)).scalars()]
 
+    async def reachable(self, client_id: str) -> Sequence[Room]:
+        """The client's rooms of which no send said that nothing can be posted there."""
+        broken = select(RoomRow.id).where(RoomRow.broken.is_not(None))
+        gone = set((await self._session.execute(broken)).scalars())
+        return [room for room in await self.rooms(client_id) if room.id not in gone]
+
+    async def console_room(self, client_id: str) -> Room:
+        """The client's last resort: our own console or log; nothing is routed there by labels."""
+        room = Room(id=f"{client_id}:console:log:0", platform=Platform.CONSOLE, chat="log")
+        values = {"id": room.id, "client_id": client_id, "platform": "console", "chat": room.chat}
+        statement = insert(RoomRow).values(**values, active=False)
+        await self._session.execute(statement.on_conflict_do_nothing())
+        return room
+
     async def room(self, room_id: str) -> Room | None:
         """One room."""
         row = await self._session.get(RoomRow, room_id)
@@ -126,6 +140,7 @@ class OrgRows:
                 "sound": room.sound.value,
                 "triage": room.triage.value,
                 "active": True,
+                "broken": None,
             }
             statement = insert(RoomRow).values(id=room.id, **values)
             await self._session.execute(
@@ -137,6 +152,17 @@ class OrgRows:
         await self._session.execute(
             update(RoomRow).where(RoomRow.id == room_id).values(chat_id=chat_id, broken=None)
         )
+
+    async def move_chat(self, platform: Platform, old: str, new: str) -> Sequence[str]:
+        """Give every room of a chat the chat's new id; says which rooms these are."""
+        moved = (
+            update(RoomRow)
+            .where(RoomRow.platform == platform.value)
+            .where(func.coalesce(RoomRow.chat_id, RoomRow.chat) == old)
+            .values(chat_id=new)
+            .returning(RoomRow.id)
+        )
+        return list((await self._session.execute(moved)).scalars())
 
     async def break_room(self, room_id: str, why: str) -> None:
         """Remember that nothing can be posted in a room, and why."""

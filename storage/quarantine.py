@@ -70,6 +70,16 @@ class QuarantineRows:
         found = await self._session.execute(newest)
         return [Quarantined.model_validate(row._asdict()) for row in found]
 
+    async def get(self, quarantine_id: int) -> Quarantined | None:
+        """One body that was not replayed yet."""
+        found = await self._session.execute(
+            select(*_COLUMNS).where(
+                QuarantineRow.id == quarantine_id, QuarantineRow.replayed_at.is_(None)
+            )
+        )
+        row = found.one_or_none()
+        return None if row is None else Quarantined.model_validate(row._asdict())
+
     async def replayed(self, quarantine_id: int, now: datetime) -> None:
         """Mark a body as read after all; the same body may be quarantined afresh."""
         await self._session.execute(

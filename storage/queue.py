@@ -4,10 +4,9 @@ import asyncio
 import contextlib
 from collections.abc import Mapping, Sequence
 
-import psycopg
-
 from engine.ports import DeadReason, Delivery, Queue
 from storage.jobs import LEASE_S, JobRows
+from storage.listener import listen
 from storage.store import SqlStore
 
 CHANNEL = "caveat_jobs"
@@ -75,14 +74,4 @@ class PostgresQueue:
 
     async def listen(self) -> None:
         """Pass the database's wake-up calls on until cancelled; reconnects when it goes away."""
-        url = self._store.engine.url.set(drivername="postgresql")
-        dsn = url.render_as_string(hide_password=False)
-        while True:
-            with contextlib.suppress(psycopg.OperationalError):
-                connection = await psycopg.AsyncConnection.connect(dsn, autocommit=True)
-                async with connection:
-                    await connection.execute(f"listen {CHANNEL}")
-                    self._wake.set()
-                    async for _ in connection.notifies():
-                        self._wake.set()
-            await asyncio.sleep(0.5)
+        await listen(self._store, CHANNEL, self._wake)

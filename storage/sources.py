@@ -4,7 +4,7 @@ import hashlib
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import Row, select, text
+from sqlalchemy import Row, select, text, update
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from engine.model.standing import SourceState
@@ -23,7 +23,8 @@ _SEEN = text("""
 _DECLARE = text("""
     insert into sources (id, client_id, name, kind, token_hash)
     values (:id, :client_id, :name, :kind, :token_hash)
-    on conflict on constraint one_source do update set token_hash = excluded.token_hash
+    on conflict on constraint one_source
+    do update set token_hash = coalesce(excluded.token_hash, sources.token_hash)
     returning id
 """)
 _STATE = tuple(getattr(SourceRow, name) for name in SourceState.model_fields)
@@ -48,7 +49,11 @@ class SourceRows:
     async def declare(
         self, source_id: str, client_id: str, *, kind: str, name: str, token: str | None
     ) -> str:
-        """Make a source what the configuration says; returns the id it has."""
+        """Make a source what the configuration says; returns the id it has.
+
+        Without a token it keeps the one it has: what the configuration leaves out, the command
+        line may set.
+        """
         values = {
             "id": source_id,
             "client_id": client_id,
@@ -58,6 +63,12 @@ class SourceRows:
         }
         found = await self._session.execute(_DECLARE, values)
         return str(found.scalar_one())
+
+    async def forget_token(self, source_id: str) -> None:
+        """Let no token open a source any more."""
+        await self._session.execute(
+            update(SourceRow).where(SourceRow.id == source_id).values(token_hash=None)
+        )
 
     async def by_token_hash(self, kind: str, hashed: str) -> SourceState | None:
         """The source of this kind that holds the token."""

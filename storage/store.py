@@ -22,6 +22,8 @@ from storage.heartbeats import HeartbeatRows
 from storage.incidents import IncidentRows
 from storage.jobs import JobRows
 from storage.org import OrgRows
+from storage.outbox import OutboxRows
+from storage.people import PeopleRows
 from storage.quarantine import QuarantineRows
 from storage.runs import RunRows
 from storage.sessions import SessionRows
@@ -44,6 +46,8 @@ class SqlTx:
         self.incidents = IncidentRows(session)
         self.jobs = JobRows(session)
         self.org = OrgRows(session)
+        self.people = PeopleRows(session, self.audit)
+        self.outbox = OutboxRows(session)
         self.quarantine = QuarantineRows(session)
         self.runs = RunRows(session)
         self.sources = SourceRows(session)

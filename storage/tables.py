@@ -466,6 +466,8 @@ class CardRow(Base):
     """The chat refused the rich card; plain text from now on."""
     dead_reason: Mapped[str | None]
     reason: Mapped[str]
+    digest_id: Mapped[str | None]
+    """The storm digest's card that stands for this one, while it has no message of its own."""
     __table_args__ = (
         UniqueConstraint("client_id", "subject_kind", "subject_id", "room_id", name="one_card"),
         Index(

@@ -365,6 +365,7 @@ def upgrade() -> None:
     sa.Column('plain', sa.Boolean(), server_default='false', nullable=False),
     sa.Column('dead_reason', sa.Text(), nullable=True),
     sa.Column('reason', sa.Text(), nullable=False),
+    sa.Column('digest_id', sa.Text(), nullable=True),
     sa.ForeignKeyConstraint(['room_id'], ['rooms.id'], ),
     sa.PrimaryKeyConstraint('id'),
     sa.UniqueConstraint('client_id', 'subject_kind', 'subject_id', 'room_id', name='one_card')

@@ -1,8 +1,11 @@
 """What the outbox asks of a chat, and the few ways a send can end."""
 
+from dataclasses import dataclass
+from datetime import datetime
 from typing import Protocol
 
 from cards.card import Card
+from cards.render.links import Allowed, nowhere
 from engine.model.base import Frozen
 from engine.model.org import Platform, Room
 
@@ -62,16 +65,43 @@ class Moved(Frozen):
     chat_id: str
 
 
-SendResult = (
-    Sent | Unchanged | Refused | RateLimited | Ambiguous | Gone | RoomBroken | TokenDead | Moved
-)
+class Unreachable(Frozen):
+    """The chat could not be reached at all; nothing was posted."""
+
+    reason: str
 
 
-class Shape(Frozen):
-    """How rich a card is drawn; the ladder goes down when a chat refuses."""
+class Absent(Frozen):
+    """Looked for it: it is not there."""
+
+
+class Blind(Frozen):
+    """This chat cannot be asked what was posted."""
+
+    reason: str = ""
+
+
+Failure = Refused | RateLimited | Ambiguous | Unreachable | Gone | RoomBroken | TokenDead | Moved
+SendResult = Sent | Unchanged | Failure
+FindResult = Sent | Absent | Blind | Failure
+
+
+@dataclass(frozen=True)
+class Shape:
+    """How a card is drawn: how rich, and which links may be links."""
 
     smaller: bool = False
     plain: bool = False
+    links: Allowed = nowhere
+
+
+class Traits(Frozen):
+    """What a platform can do that others cannot."""
+
+    finds: bool
+    """A message can be looked for by its nonce."""
+    silences: bool
+    """A new message can be posted without a sound."""
 
 
 class Chat(Protocol):
@@ -80,6 +110,10 @@ class Chat(Protocol):
     @property
     def platform(self) -> Platform:
         """Which one."""
+
+    @property
+    def traits(self) -> Traits:
+        """What it can do."""
 
     def draw(self, card: Card, shape: Shape) -> str:
         """What would be sent, as text; its hash tells whether an edit is needed."""
@@ -97,5 +131,7 @@ class Chat(Protocol):
     ) -> SendResult:
         """Post below a card: its thread, or a reply to it."""
 
-    async def find(self, room: Room, nonce: str, card_ref: str | None) -> str | None:
-        """Look for a message of ours by its nonce; None when it is not there or cannot be asked."""
+    async def find(
+        self, room: Room, nonce: str, card_ref: str | None, since: datetime
+    ) -> FindResult:
+        """Look for a message of ours by its nonce, in the room or below `card_ref`."""

@@ -6,23 +6,24 @@ from typing import Annotated
 
 import typer
 
-from bot.cli.try_card import run_card
-from bot.cli.try_promql import run_promql
-from bot.cli.try_source import run_source
-
 app = typer.Typer(no_args_is_help=True, help="One part on its own, without a database or network.")
 
 
 @app.command()
 def source(name: str, files: list[Path]) -> None:
     """Read alert payloads as the source NAME would; one line per alert or per fault."""
-    for line in run_source(name, files):
+    from bot.backends.clock import SystemClock
+    from bot.cli.try_source import run_source
+
+    for line in run_source(name, files, SystemClock().now()):
         print(line)
 
 
 @app.command()
 def promql() -> None:
     """Judge expressions on standard input, one a line: valid, invalid or unsure."""
+    from bot.cli.try_promql import run_promql
+
     for line in run_promql(sys.stdin):
         print(line)
 
@@ -33,4 +34,6 @@ def card(
     to: Annotated[str, typer.Option(help="slack, telegram, terminal or markdown")] = "terminal",
 ) -> None:
     """Draw the facts card of an Alertmanager payload as it would be posted."""
+    from bot.cli.try_card import run_card
+
     print(run_card(to, file.read_bytes()))

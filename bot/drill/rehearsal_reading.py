@@ -19,7 +19,9 @@ _METRIC = re.compile(r"(?P<name>[a-zA-Z_:][\w:]*)\{(?P<labels>[^}]*)\} (?P<rest>
 _DEVIATION = re.compile(r"([+-]\d+(?:\.\d+)?) deviations")
 _RATIO = re.compile(r"\bup (\d+)/(\d+) in (?!all targets)")
 _VALUE = re.compile(r"^(-?\d+(?:\.\d+)?(?:e[+-]?\d+)?) \{", re.MULTILINE)
-_NOT_LOOKED_AT = re.compile(r"^- (\w+): (?:could not be looked at|nothing is connected)", re.MULTILINE)
+_NOT_LOOKED_AT = re.compile(
+    r"^- (\w+): (?:could not be looked at|nothing is connected)", re.MULTILINE
+)
 RESULTS = "# Check results"
 
 

@@ -23,6 +23,7 @@ from cards.card import Text as Prose
 MOST_WORD = 600
 MOST_CODE = 400
 MOST_LABEL = 60
+MOST_URL = 300
 MOST_MARKS = 3
 """Combining marks kept on one letter."""
 
@@ -126,12 +127,43 @@ def _span(span: Span) -> Span:
             return span.model_copy(update={"text": leaf(span.text, MOST_WORD)})
         case Code():
             return span.model_copy(update={"text": leaf(span.text.strip(), MOST_CODE)})
-        case Link():
-            return span.model_copy(update={"label": leaf(span.label, MOST_LABEL)})
+        case Link(label=label, url=url) if len(url) > MOST_URL:
+            return Word(text=leaf(f"{label} {url}", MOST_URL))
+        case Link(label=label, url=url):
+            return span.model_copy(update={"label": leaf(label, MOST_LABEL), "url": inert(url)})
         case Mention():
             return span.model_copy(update={"name": leaf(span.name, MOST_LABEL)})
         case Moment():
             return span
+
+
+def without_links(card: Card, allowed: Callable[[str], bool]) -> Card:
+    """The card without the optional links that may not be links here."""
+    kept = [_kept(section, allowed) for section in card.sections]
+    return card.model_copy(update={"sections": tuple(s for s in kept if s.title or s.blocks)})
+
+
+def _kept(section: Section, allowed: Callable[[str], bool]) -> Section:
+    blocks = []
+    for block in section.blocks:
+        lines = tuple(line for line in (_linked(li, allowed) for li in block.lines) if line)
+        if lines:
+            blocks.append(block.model_copy(update={"lines": lines}))
+    return section.model_copy(update={"blocks": tuple(blocks)})
+
+
+def _linked(line: Line, allowed: Callable[[str], bool]) -> Line:
+    """A line without its optional links, and without the mark that stood before each."""
+    kept: list[Span] = []
+    for span in line:
+        if isinstance(span, Link) and span.optional and not allowed(span.url):
+            if kept and isinstance(kept[-1], Word) and kept[-1].text == " · ":
+                kept.pop()
+            continue
+        kept.append(span)
+    if kept and isinstance(kept[0], Word) and kept[0].text == " · ":
+        kept.pop(0)
+    return tuple(kept)
 
 
 def shorter(card: Card) -> Card | None:

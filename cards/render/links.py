@@ -3,9 +3,8 @@
 from collections.abc import Callable
 from urllib.parse import urlsplit
 
-from cards.render.limits import inert
+from cards.render.limits import MOST_URL, inert
 
-MOST_URL = 1000
 Allowed = Callable[[str], bool]
 """Whether a URL may be a link."""
 

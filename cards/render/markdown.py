@@ -17,7 +17,7 @@ from cards.card import (
     Word,
 )
 from cards.render import plain as unmarked
-from cards.render.limits import fit, u16
+from cards.render.limits import fit, u16, without_links
 from cards.render.links import Allowed, nowhere
 
 MOST = 12_000
@@ -30,7 +30,9 @@ _TICKS = re.compile(r"`+")
 
 def render(card: Card, allowed: Allowed = nowhere) -> str:
     """Draw any card."""
-    return _page(fit(card, lambda tried: u16(_page(tried, allowed)) <= MOST), allowed)
+    return _page(
+        fit(without_links(card, allowed), lambda tried: u16(_page(tried, allowed)) <= MOST), allowed
+    )
 
 
 def _page(card: Card, allowed: Allowed) -> str:

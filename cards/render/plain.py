@@ -67,6 +67,15 @@ def section(part: Section) -> str:
     return "\n".join([*title, *(row for block in part.blocks for row in _block(block))])
 
 
+FIRST_WORDS = 30
+"""Sections up to this rank belong to what stands above them."""
+
+
+def attached(section: Section, above: Section | None) -> bool:
+    """Whether small print hangs on what stands above it, without a gap."""
+    return section.muted and (above is None or above.muted or section.rank < FIRST_WORDS)
+
+
 def text(card: Card, most: int = 3000) -> str:
     """The whole card without markup."""
     card = clamp(card)

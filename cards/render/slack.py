@@ -19,7 +19,7 @@ from cards.card import (
     Word,
 )
 from cards.render import plain as unmarked
-from cards.render.limits import cut, fit, u16
+from cards.render.limits import cut, fit, u16, without_links
 from cards.render.links import Allowed, nowhere
 from engine.model.base import Frozen
 
@@ -63,7 +63,11 @@ def escaped_size(text: str) -> int:
 
 def render(card: Card, allowed: Allowed = nowhere, *, key: str = "") -> SlackMessage:
     """Draw any card within every limit; `key` finds the message again after a lost reply."""
-    return _message(fit(card, lambda tried: _fits(_message(tried, allowed, key))), allowed, key)
+    return _message(
+        fit(without_links(card, allowed), lambda tried: _fits(_message(tried, allowed, key))),
+        allowed,
+        key,
+    )
 
 
 def plain(card: Card, *, key: str = "") -> SlackMessage:
@@ -79,10 +83,11 @@ def _metadata(card: Card, key: str) -> Json:
 def _message(card: Card, allowed: Allowed, key: str) -> SlackMessage:
     blocks = [_header(card)] if card.heading else []
     blocks += _sections(card, allowed)
+    footer = _line(card.footer, allowed)
+    if footer.strip():
+        _add(blocks, _context("footer", footer))
     if card.buttons:
         blocks.append(_actions(card))
-    if card.footer:
-        _add(blocks, _context("footer", _line(card.footer, allowed)))
     state = card.facts.get("state", "card")
     marked = tuple({**block, "block_id": f"{block['block_id']}:{state}"[:255]} for block in blocks)
     return SlackMessage(text=_text(card), blocks=marked, metadata=_metadata(card, key))
@@ -106,7 +111,7 @@ def _sections(card: Card, allowed: Allowed) -> list[Json]:
     blocks: list[Json] = []
     for section in card.sections:
         said = "\n".join(_rows(section, allowed))
-        if said:
+        if said.strip():
             made = _context if section.muted else _section
             _add(blocks, made(section.name, said))
     return blocks

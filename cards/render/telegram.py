@@ -20,7 +20,7 @@ from cards.card import (
     Word,
 )
 from cards.render import plain as unmarked
-from cards.render.limits import cut, fit, u16
+from cards.render.limits import cut, fit, u16, without_links
 from cards.render.links import Allowed, host_of, nowhere
 from engine.model.base import Frozen
 
@@ -38,11 +38,12 @@ _ACCOUNT = re.compile(r"[0-9]{1,16}")
 _QUOTE = re.compile(r"<blockquote expandable>.*?</blockquote>", re.DOTALL)
 _TOKEN = re.compile(r"\S+")
 _LIGHTS_UP = re.compile(
-    r"://|@\w|#\w|\$[A-Za-z]|/[A-Za-z0-9_]|[^\W_]\.[^\W\d_]{2,}|\d\.\d+\.\d+\.\d|\w:\d{2,}|tg:|mailto:|\d{9,}"
+    r"://|@\w|#\w|\$[A-Za-z]|(?<![\w/<>])/[A-Za-z0-9_]|[^\W_][.\u3002][^\W\d_]{2,}"
+    r"|\d\.\d+\.\d+\.\d|tg:|mailto:|\d[\d -]{10,}\d|\+\d{5,}"
 )
 BREAK = "\u2060"
 """Joins without showing: takes an address apart for Telegram's own linking."""
-_APART = re.compile(r"(?<=[@#$/.:])(?=\w)")
+_APART = re.compile(r"(?<=[@#$/.:])(?=[\w/])")
 
 
 class KeyButton(Frozen):
@@ -70,7 +71,7 @@ def escape(text: str) -> str:
 
 def render(card: Card, allowed: Allowed = nowhere) -> TelegramMessage:
     """Draw any card within every budget."""
-    fitted = fit(card, lambda tried: _fits(_html(tried, allowed)))
+    fitted = fit(without_links(card, allowed), lambda tried: _fits(_html(tried, allowed)))
     return TelegramMessage(text=_html(fitted, allowed), keyboard=keyboard(fitted))
 
 
@@ -94,22 +95,24 @@ def _fits(text: str) -> bool:
 
 
 def _html(card: Card, allowed: Allowed) -> str:
-    heading = unmarked.headed(card)
-    sign, _, named = heading.partition(" ")
-    top = [f"{sign} <b>{escape(apart(named))}</b>"] if named else []
-    parts: list[str] = []
+    parts = [_heading(card)] if card.heading else []
+    above: Section | None = None
     for section in card.sections:
         said = "\n".join(_rows(section, allowed))
-        if said and section.muted and section.rank < 20 and not parts:  # noqa: PLR2004 - small print right under the heading
-            top.append(said)
+        said = said if visible(said).strip() else ""
+        if said and unmarked.attached(section, above):
+            parts[-1:] = ["\n".join([*parts[-1:], said])]
         elif said:
             parts.append(said)
+        above = section if said else above
     footer = [f"<i>{_line(card.footer, allowed)}</i>"] if card.footer else []
-    return (
-        "\n\n".join(filter(None, ["\n".join(top), *parts, *footer]))
-        or escape(card.lock_screen)
-        or "…"
-    )
+    return "\n\n".join([*parts, *footer]) or escape(apart(card.lock_screen)) or "…"
+
+
+def _heading(card: Card) -> str:
+    """The sign, then the rest in bold; some cards carry no sign."""
+    sign = unmarked.SIGN[card.tone]
+    return f"{sign} <b>{escape(apart(card.heading))}</b>".strip()
 
 
 def _rows(section: Section, allowed: Allowed) -> list[str]:

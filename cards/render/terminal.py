@@ -25,32 +25,35 @@ from cards.card import (
     Word,
 )
 from cards.render import plain as unmarked
-from cards.render.limits import clamp
+from cards.render.limits import clamp, without_links
 from cards.render.links import Allowed, nowhere
 
 WIDTH = 88
 BORDER: Mapping[Tone, str] = {
-    Tone.FIRING: "red",
+    Tone.FIRING: "bright_red",
     Tone.FIX_RAN: "dark_orange",
-    Tone.RESOLVED: "green",
+    Tone.RESOLVED: "bright_green",
     Tone.CLOSED: "bright_black",
     Tone.MERGED: "bright_black",
     Tone.NOTICE: "yellow",
 }
+SMALL = "grey62"
 SPARKS = frozenset("▁▂▃▄▅▆▇█")
 
 
 def render(card: Card, allowed: Allowed = nowhere) -> RenderableType:
     """Draw any card as a panel."""
-    card = clamp(card)
+    card = clamp(without_links(card, allowed))
     parts: list[RenderableType] = []
+    above: Section | None = None
     for section in card.sections:
         rows = _section(section, allowed)
-        if rows:
-            parts += [*([Text("")] if parts and not section.muted else []), *rows]
+        gap = [] if unmarked.attached(section, above) or not parts else [Text("")]
+        parts += [*gap, *rows] if rows else []
+        above = section if rows else above
     if card.buttons:
         parts += [Text(""), _buttons(card)]
-    title = Text(f" {unmarked.headed(card)} ", style="bold") if card.heading else None
+    title = Text(f" {unmarked.headed(card)} ", style="bold bright_white") if card.heading else None
     footer = Text(f" {unmarked.line(card.footer)} ", style="dim") if card.footer else None
     return Panel(
         Group(*parts),
@@ -91,12 +94,17 @@ def _block(block: Block, allowed: Allowed, *, dim: bool) -> list[RenderableType]
     lines = [_line(line, allowed) for line in block.lines]
     match block:
         case Caveats():
-            return [_hanging(Text("⚠", style="yellow"), _styled(line, "yellow")) for line in lines]
+            return [
+                _hanging(Text("⚠", style="bright_yellow"), _styled(line, "bright_yellow"))
+                for line in lines
+            ]
         case Quote(title=title):
-            inner = Group(Text(title, style="bold dim"), *(_styled(line, "dim") for line in lines))
+            inner = Group(
+                Text(title, style=f"bold {SMALL}"), *(_styled(line, SMALL) for line in lines)
+            )
             return [Padding(inner, (0, 0, 0, 2))] if lines else []
         case _:
-            return [_numbered(_styled(line, "dim") if dim else line) for line in lines]
+            return [_numbered(_styled(line, SMALL) if dim else line) for line in lines]
 
 
 def _styled(line: Text, style: str) -> Text:

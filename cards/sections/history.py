@@ -3,10 +3,10 @@
 from datetime import datetime
 
 from cards.card import Line
-from cards.figures import TIMES, duration, ordinal
-from cards.heading import cause_title, claim
-from cards.life import State, choose, names_no_cause
-from cards.line import bold, joined, moment, say, text
+from cards.figures import TIMES, duration
+from cards.heading import claim
+from cards.life import names_no_cause
+from cards.line import joined, moment, say, text
 from cards.render.limits import clean, cut
 from cards.section import Body, CardSection
 from engine.model.pack import HistoryFacts, SectionName, SectionStatus
@@ -17,8 +17,6 @@ MOST_CAUSE = 200
 
 def build(case: CaseFile, now: datetime) -> Body | None:
     """Recurrence, and the last finding where it has one."""
-    if choose(case) is State.CHRONIC_QUIET:
-        return _quiet(case, now)
     lines = (joined((_seen(case), _marks(case))), _last(case, now), _priors(case))
     body = text(*lines)
     return Body(blocks=(body,)) if body.lines else None
@@ -68,24 +66,4 @@ def _priors(case: CaseFile) -> Line:
     return say(f"an earlier resolution: {cut(clean(section.items[0].text), MOST_CAUSE)}")
 
 
-def _quiet(case: CaseFile, now: datetime) -> Body:
-    again = say(f"{ordinal(times(case))} time in 7 days; nothing new")
-    last = case.last_finding
-    if last is None:
-        return Body(title=say(bold("Seen before")), blocks=(text(again),))
-    title = (*say(bold("Last finding"), " (", moment(last.created_at, now), ")"), *_mark(case))
-    cause = () if names_no_cause(last) else say(cut(clean(last.root_cause or ""), MOST_CAUSE))
-    return Body(title=title, blocks=(text(cause, again),))
-
-
-def _mark(case: CaseFile) -> Line:
-    """The trust of the last finding, as its own heading would say it."""
-    if case.last_finding is None:
-        return ()
-    title = cause_title(case.last_finding)
-    if len(title) > 1:
-        return title[1:]
-    return say(f" · {'verified' if claim(case.last_finding) == 'Likely cause' else 'not checked'}")
-
-
-SECTION = CardSection(name="history", rank=60, keep=60, build=build)
+SECTION = CardSection(name="history", rank=68, keep=60, build=build, muted=True)

@@ -1,5 +1,6 @@
 """The telling metrics: a sparkline, before and now."""
 
+from collections.abc import Mapping
 from datetime import datetime
 
 from cards.card import Line
@@ -11,49 +12,55 @@ from engine.model.pack import MetricDigest, SectionName
 from engine.model.run import CaseFile
 
 MOST = 3
+MOST_NAME = 60
 TELLING = 3.0
 """Robust deviations past which a series has left its usual range."""
 
 
 def build(case: CaseFile, now: datetime) -> Body | None:
-    """The series that left their usual range most; the alert's own expression comes last."""
+    """The first of the pack's own order; the alert's own expression comes last, peers never."""
     section = case.pack.section(SectionName.METRICS) if case.pack else None
-    if section is None:
+    if section is None or case.pack is None:
         return None
-    digests = [item.facts for item in section.items if isinstance(item.facts, MetricDigest)]
-    best = sorted(digests, key=_weight)[:MOST]
+    found = [item.facts for item in section.items if isinstance(item.facts, MetricDigest)]
+    digests = [digest for digest in found if not digest.peer]
+    best = sorted(digests, key=lambda digest: digest.own_expression)[:MOST]
     if not best:
         return None
-    hidden = len(digests) - len(best) + section.omitted
+    hidden = len(found) - len(best) + section.omitted
     more = say(f", {hidden:,} more") if hidden > 0 else ()
-    return Body(title=(*say(bold("Metrics")), *more), blocks=(text(*(line(d, now) for d in best)),))
+    known = case.pack.anchor.grouping_key
+    lines = (line(digest, known, now) for digest in best)
+    return Body(title=(*say(bold("Metrics")), *more), blocks=(text(*lines),))
 
 
-def _weight(digest: MetricDigest) -> tuple[bool, float]:
-    return digest.own_expression, -abs(digest.deviation or 0.0)
-
-
-def line(digest: MetricDigest, now: datetime) -> Line:
-    """One series in one line."""
+def line(digest: MetricDigest, known: Mapping[str, str], now: datetime) -> Line:
+    """One series in one line; labels that every member shares are not repeated."""
     spark = say(code(digest.sparkline), " ") if digest.sparkline else ()
     own = " (the alert's own expression)" if digest.own_expression else ""
-    return (
-        *spark,
-        *say(f"{cut(digest.name, 60)} "),
-        *_values(digest),
-        *say(own),
-        *_since(digest, now),
-    )
+    name = (*say(cut(digest.name, MOST_NAME)), *_told_apart(digest, known), *say(" "))
+    return (*spark, *name, *_values(digest), *say(own), *_since(digest, now))
+
+
+def _told_apart(digest: MetricDigest, known: Mapping[str, str]) -> Line:
+    """The one label that says which of several it is."""
+    own = [(k, v) for k, v in sorted(digest.labels.items()) if known.get(k) != v]
+    return say(" ", code(cut(f"{own[0][0]}={own[0][1]}", MOST_NAME))) if own else ()
 
 
 def _values(digest: MetricDigest) -> Line:
     last = bold(quantity(digest.last, digest.unit))
+    of = f" of {quantity(digest.limit, digest.unit)}" if digest.limit is not None else ""
     if digest.baseline is None:
-        return say(last, ", nothing to compare with")
+        return say(last, of, ", nothing to compare with")
     usual = quantity(digest.baseline, digest.unit)
     if digest.deviation is not None and abs(digest.deviation) < TELLING:
-        return say(last, f", as usual ({usual})")
-    return say(f"{usual} → ", last)
+        return say(last, of, f", as usual ({usual})")
+    return say(f"{usual} → ", last, of, _peers(digest))
+
+
+def _peers(digest: MetricDigest) -> str:
+    return "" if digest.peers is None else f" (peers {quantity(digest.peers, digest.unit)})"
 
 
 def _since(digest: MetricDigest, now: datetime) -> Line:

@@ -20,8 +20,10 @@ def build(case: CaseFile, now: datetime) -> Body | None:
             quiet = duration((now - case.incident.activity_at).total_seconds())
             line = say(bold("Closed: no news"), f" for {quiet}; nobody said it was resolved")
         case State.MERGED:
-            number = f" #{case.merged_number}" if case.merged_number else " another incident"
-            line = say(bold(f"Merged into{number}"), ": judged one failure; follow it there")
+            number = (
+                f" incident {case.merged_number}" if case.merged_number else " another incident"
+            )
+            line = say(bold(f"Merged into{number}"), ": one failure; follow it there")
         case State.HEARTBEAT:
             line = _silent(case, now)
         case _:

@@ -28,10 +28,10 @@ def build(case: CaseFile, now: datetime) -> Body | None:
 def _links(case: CaseFile) -> list[Line]:
     alert = case.incident.lead.alert
     named = (
-        ("runbook", alert.annotations.get("runbook_url", "")),
-        ("graph", alert.generator_url or ""),
+        Link(label="Open runbook", url=alert.annotations.get("runbook_url", "")),
+        Link(label="Open graph", url=alert.generator_url or "", optional=True),
     )
-    return [(Link(label=label, url=url),) for label, url in named if url and len(url) <= MOST_URL]
+    return [(link,) for link in named if link.url and len(link.url) <= MOST_URL]
 
 
 SECTION = CardSection(name="runbook", rank=65, keep=62, build=build)

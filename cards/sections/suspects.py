@@ -7,10 +7,11 @@ from cards.card import Line
 from cards.line import bold, code, say, text
 from cards.render.limits import cut
 from cards.section import Body, CardSection
-from engine.model.pack import Suspect
+from engine.model.pack import Pack, SectionName, SectionStatus, Suspect
 from engine.model.run import CaseFile
 
 MOST = 3
+OF_THE_ALERT = (SectionName.ALERTS, SectionName.HISTORY, SectionName.RUNBOOK)
 MOST_TEXT = 140
 MOST_REASONS = 2
 
@@ -21,10 +22,18 @@ def build(case: CaseFile, now: datetime) -> Body | None:
     if case.pack is None:
         return None
     if not case.pack.suspects:
-        return Body(blocks=(text(say(bold("No suspect stands out"))),))
+        return Body(blocks=(text(_none(case.pack)),))
     best = case.pack.suspects[:MOST]
     lines = [_line(place, suspect) for place, suspect in enumerate(best, start=1)]
     return Body(title=say(bold("Suspects"), ", ranked from facts"), blocks=(text(*lines),))
+
+
+def _none(pack: Pack) -> Line:
+    """Tell "nothing stands out" from "nothing was looked at"."""
+    looked = [s for s in pack.sections if s.name not in OF_THE_ALERT]
+    if all(s.status is SectionStatus.NOT_CONFIGURED for s in looked):
+        return say(bold("No suspects"), ": only the alert itself was looked at")
+    return say(bold("No suspect stands out"))
 
 
 def _line(place: int, suspect: Suspect) -> Line:

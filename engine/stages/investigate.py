@@ -155,9 +155,7 @@ class _Work:
             seen = judged_scopes(self._incident, self._world.rules.correlation)
             await tx.incidents.judged(self._incident, now, sorted(seen))
             await self._move(tx, RunState.DONE, finished_at=now)
-            # A re-judgment that says the same is an edit, and edits never ring.
-            key = f"{found.root_cause_key}" if found.root_cause_key else found.disposition.value
-            await tx.cards.wish_message(self._incident, "finding", key, audible=True)
+            await tx.cards.wish_message(self._incident, "finding", said_once(found), audible=True)
             await tx.cards.wish_message(self._incident, "evidence", "", audible=False)
             facts = {"triage_id": found.triage_id, "trust_level": found.trust_level.value}
             await tx.audit.append(self._incident.client_id, "engine", "finding.kept", facts)
@@ -205,6 +203,11 @@ class _Work:
         seconds = self._clock.monotonic() - started_s
         await self._heard(SessionEvent.STAGE, {"stage": stage, "seconds": seconds})
         return result
+
+
+def said_once(found: Finding) -> str:
+    """What a finding's reply is known by; one that says the same is an edit and rings nowhere."""
+    return f"{found.root_cause_key}" if found.root_cause_key else found.disposition.value
 
 
 def wait_s(step: RetryAt, now: datetime) -> float:

@@ -169,7 +169,9 @@ def metric(
     own: bool = False,
     z: float = 12,
 ) -> Item:
+    limit = 50.0 if "pool" in name else None
     facts = MetricDigest(
+        limit=limit,
         name=name,
         query=f"sum(rate({name}[5m]))",
         labels=SCOPE,
@@ -192,7 +194,7 @@ METRICS = Section(
     status=SectionStatus.OK,
     items=(
         metric(1, "5xx ratio", 0.002, 0.341, "ratio", own=True, z=40),
-        metric(2, "checkout-db pool in use", 12, 50, "of 50", z=31),
+        metric(2, "checkout-db pool in use", 12, 50, "", z=31),
         metric(3, "p99 of POST /pay", 0.18, 2.4, "s", z=22),
         metric(4, "requests", 118, 121, "/s", z=0.4),
     ),
@@ -213,7 +215,7 @@ DEPLOY = Item(
 )
 LOG = Item(
     id="L1",
-    text="ERROR could not get connection: pool exhausted after 30000 ms (×214)",
+    text="ERROR could not get connection: pool exhausted after 30000 ms (x214)",
     facts=TextFacts(untrusted=True),
 )
 HISTORY = Item(id="H1", text="seen before", facts=HistoryFacts(occurrences=2, window_s=604800))
@@ -223,7 +225,7 @@ STEPS = (
 )
 ALERTS = Item(
     id="A1",
-    text="CheckoutHighErrorRate ×1",
+    text="CheckoutHighErrorRate x1",
     facts=AlertFacts(
         rule="CheckoutHighErrorRate",
         severity=Severity.CRITICAL,
@@ -367,7 +369,10 @@ BROKEN = PEERS.model_copy(
     }
 )
 SILENT = PEERS.model_copy(update={"outcome": QueryOutcome.DEGRADED, "text": ""})
-CAUSE = "The connection pool of checkout-db is exhausted (50 of 50 since 02:43): requests to checkout-api wait 30 s for a connection and fail."
+CAUSE = (
+    "The connection pool of checkout-db is exhausted: all 50 are in use since 02:43, so requests "
+    "to checkout-api wait 30 s for a connection and fail."
+)
 VERIFIED = Finding(
     triage_id="t1",
     incident_id="inc1",
@@ -441,7 +446,7 @@ ABSTAINED = finding(
     root_cause_key=None,
     claims=(),
     confidence=None,
-    missing="No logs and no database metrics: the errors could come from checkout-api or what it calls.",
+    missing="No logs, no database metrics: it could be checkout-api or anything it calls.",
     next_step="Look at the logs of checkout-api by hand.",
     caveats=(Caveat(code=CaveatCode.ABSTAINED),),
 )

@@ -1,4 +1,4 @@
-"""Draws cards as people see them, into docs/pictures: `python -m tests.reports.pictures [NODE_DIR]`.
+"""Draws cards into docs/pictures: `python -m tests.reports.pictures [NODE_DIR]`.
 
 Needs chromium and node; NODE_DIR is a folder in which `npm i --no-package-lock` of PACKAGES was
 run, otherwise a temporary one is made. Slack's look is an imitation by slack-blocks-to-jsx,
@@ -15,6 +15,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from rich.console import Console
+from rich.terminal_theme import DIMMED_MONOKAI
 
 from cards.card import Card
 from cards.draw import card
@@ -53,10 +54,12 @@ APP = """
 import React from "react"; import { createRoot } from "react-dom/client";
 import { Message } from "slack-blocks-to-jsx"; import "slack-blocks-to-jsx/dist/style.css";
 const cards = window.__CARDS__;
-const style = {padding: 20, background: "#fff", width: 700, fontFamily: "Lato, 'Liberation Sans', sans-serif"};
+const style = {padding: 20, background: "#fff", width: 700,
+  fontFamily: "Lato, 'DejaVu Sans', sans-serif"};
 createRoot(document.getElementById("root")).render(<div style={style}>{cards.map((c, i) =>
   <div key={i} style={{marginBottom: 26}}><Message blocks={c} name="Caveat" logo={window.__LOGO__}
-  time={new Date("2026-11-30T03:02:00Z")} data={{users: [], user_groups: [], channels: []}} /></div>)}</div>);
+  time={new Date("2026-11-30T03:02:00Z")}
+  data={{users: [], user_groups: [], channels: []}} /></div>)}</div>);
 """
 LOGO = (
     "data:image/svg+xml;utf8,<svg xmlns='http://www.w3.org/2000/svg' width='36' height='36'>"
@@ -64,12 +67,17 @@ LOGO = (
     "<text x='10' y='26' font-size='22' fill='white'>C</text></svg>"
 )
 TELEGRAM_STYLE = """
-body{margin:0;background:#c9dbc3;font:15px/1.38 'Liberation Sans','Noto Color Emoji',sans-serif;padding:16px;width:430px}
-.m{background:#fff;border-radius:12px;padding:9px 12px;white-space:pre-wrap;overflow-wrap:anywhere;margin-top:12px}
-.n{color:#3a8;font-weight:bold;font-size:14px}code{color:#a3365f;font-family:'DejaVu Sans Mono',monospace;font-size:13px}
-tg-time{color:#2678b6}blockquote{margin:4px 0;border-left:3px solid #3a8;background:#eef6f0;padding:4px 8px;border-radius:4px}
-.k{display:flex;gap:4px;margin-top:4px}.k span{flex:1;background:#7c9b74;color:#fff;border-radius:8px;text-align:center;
-padding:7px 2px;font-size:14px}.k .p{background:#2c8a4b}i{color:#777}a{color:#2678b6}
+body{margin:0;background:#c9dbc3;font:13px/1.4 'DejaVu Sans','Noto Color Emoji',sans-serif;
+padding:16px;width:430px}
+.m{background:#fff;border-radius:12px;padding:9px 12px;white-space:pre-wrap;
+overflow-wrap:anywhere;margin-top:12px}
+.n{color:#3a8;font-weight:bold;font-size:14px}
+code{color:#a3365f;font-family:'DejaVu Sans Mono',monospace;font-size:13px}
+tg-time{color:#2678b6}i{color:#777}a{color:#2678b6}
+blockquote{margin:4px 0;border-left:3px solid #3a8;background:#eef6f0;padding:4px 8px}
+.k{display:flex;gap:4px;margin-top:4px}
+.k span{flex:1;background:#7c9b74;color:#fff;border-radius:8px;text-align:center;
+padding:7px 2px;font-size:14px}.k .p{background:#2c8a4b}
 """
 
 
@@ -94,7 +102,7 @@ def trim(picture: Path) -> None:
     corner = image.getpixel((image.width - 1, image.height - 1))
     box = ImageChops.difference(image, Image.new("RGB", image.size, corner)).getbbox()
     cropped = image.crop((0, 0, image.width, min(image.height, (box[3] if box else 1) + 16)))
-    cropped.quantize(64).save(picture, optimize=True)
+    cropped.quantize(160).save(picture, optimize=True)
 
 
 def node(folder: Path) -> Path:
@@ -115,16 +123,24 @@ def node(folder: Path) -> Path:
 
 
 def slack_page(folder: Path, cards: Sequence[Card]) -> Path:
-    blocks = [list(slack.render(c, ALLOWED).blocks) for c in cards]
+    blocks = [_drawable(slack.render(c, ALLOWED).blocks) for c in cards]
     given = f"window.__CARDS__={json.dumps(blocks)};window.__LOGO__={json.dumps(LOGO)}"
     page = folder / "page.html"
     page.write_text(
-        "<!doctype html><html data-theme=light><meta charset=utf-8><link rel=stylesheet href=app.css>"
+        "<!doctype html><html data-theme=light><meta charset=utf-8>"
+        "<link rel=stylesheet href=app.css>"
         "<body style='margin:0'><div id=root></div><script>"
         + given.replace("</", "<\\/")
         + "</script><script src=app.js></script></body></html>"
     )
     return page
+
+
+def _drawable(node: object) -> object:
+    """The drawing library shows verbatim text without its marks; Slack itself does not."""
+    if isinstance(node, dict):
+        return {key: _drawable(value) for key, value in node.items() if key != "verbatim"}
+    return [_drawable(value) for value in node] if isinstance(node, list | tuple) else node
 
 
 def telegram_page(folder: Path, cards: Sequence[Card]) -> Path:
@@ -150,9 +166,12 @@ def terminal_page(folder: Path, cards: Sequence[Card]) -> Path:
     for made in cards:
         console.print(terminal.render(made, ALLOWED))
     page = folder / "terminal.html"
-    style = "<style>pre{font-family:'DejaVu Sans Mono','Noto Color Emoji',monospace !important;font-size:13px}</style>"
+    fonts = "'DejaVu Sans Mono','Noto Color Emoji',monospace !important"
+    style = f"<style>pre{{font-family:{fonts};font-size:13px}}</style>"
     page.write_text(
-        _dark(console.export_html(inline_styles=True)).replace("</head>", style + "</head>")
+        _dark(console.export_html(inline_styles=True, theme=DIMMED_MONOKAI)).replace(
+            "</head>", style + "</head>"
+        )
     )
     return page
 

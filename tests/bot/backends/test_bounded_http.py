@@ -1,5 +1,4 @@
 import asyncio
-import os
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 
@@ -76,26 +75,39 @@ async def test_nobody_there_is_unreachable() -> None:
     assert reply.cause is GapCause.UNREACHABLE
 
 
-async def test_a_redirect_is_not_followed_and_the_environment_names_no_proxy() -> None:
+async def test_a_redirect_is_not_followed() -> None:
     asked: list[httpx.Request] = []
 
     def elsewhere(request: httpx.Request) -> httpx.Response:
         asked.append(request)
         return httpx.Response(302, headers={"location": "http://127.0.0.1:1/"})
 
-    os.environ["HTTP_PROXY"] = "http://127.0.0.1:1"
-    try:
-        http = BoundedHttp(
-            BackendSettings(url="http://prometheus.test/base/"),
-            SystemClock(),
-            httpx.MockTransport(elsewhere),
-        )
-        reply = await http.get("/api/v1/rules", {"type": "alert"})
-    finally:
-        del os.environ["HTTP_PROXY"]
+    settings = BackendSettings(url="http://prometheus.test/base/")
+    http = BoundedHttp(settings, SystemClock(), httpx.MockTransport(elsewhere))
+    reply = await http.get("/api/v1/rules", {"type": "alert"})
     assert isinstance(reply, HttpReply)
     assert reply.status == 302
     assert [str(r.url) for r in asked] == ["http://prometheus.test/base/api/v1/rules?type=alert"]
+
+
+async def answering(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+    await reader.readuntil(b"\r\n\r\n")
+    writer.write(b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok")
+    await writer.drain()
+    writer.close()
+
+
+async def test_a_proxy_comes_from_the_settings_and_never_from_the_environment(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setenv("HTTP_PROXY", "http://127.0.0.1:9")
+    monkeypatch.setenv("ALL_PROXY", "http://127.0.0.1:9")
+    monkeypatch.delenv("NO_PROXY", raising=False)
+    monkeypatch.delenv("no_proxy", raising=False)
+    async with server(answering) as url:
+        assert await ask(url) == HttpReply(status=200, body=b"ok")
+        through = await ask(url, proxy="http://127.0.0.1:9")
+    assert isinstance(through, Gap)
 
 
 @pytest.mark.parametrize(

@@ -155,7 +155,7 @@ async def test_changes_on_the_host_before_firing_come_newest_first_with_their_of
         change(-30, component="web-1", host="web-1", what="nginx.conf", kind=ChangeKind.CONFIG),
         change(-5, component="web-1", host="web-1", what="kernel", kind=ChangeKind.OTHER),
         change(-5, component="web-2", host="web-2", what="elsewhere", kind=ChangeKind.OTHER),
-        change(60, component="web-1", host="web-1", what="after firing", kind=ChangeKind.OTHER),
+        change(11, component="web-1", host="web-1", what="after firing", kind=ChangeKind.OTHER),
     ]
     scope = {"namespace": "shop", "host": "web-1"}
     here = Subject(incident=incident(hosted, scope=scope))
@@ -194,6 +194,7 @@ async def test_deploys_of_the_whole_client_are_ranked_by_distance_to_onset() -> 
     facts = [item.facts for item in section.items if isinstance(item.facts, ChangeFacts)]
     assert [f.what for f in facts] == ["near", "after", "far"]
     assert [round(f.onset_offset_s / 60) for f in facts] == [-3, 8, -90]
+    assert [round(f.offset_s / 60) for f in facts] == [-13, -2, -100]
 
 
 @pytest.mark.proves("S3-45")
@@ -214,7 +215,10 @@ async def test_a_deploy_after_onset_is_listed_and_never_suspected() -> None:
 @pytest.mark.proves("S3-46")
 async def test_cloud_changes_without_a_host_have_a_section_of_their_own() -> None:
     told = [change(-20, kind=ChangeKind.CLOUD, component="fw-1", what="firewall rule")]
-    pack = await build(subject(), ports(changes=told))
+    hosted = change(-20, kind=ChangeKind.CLOUD, host="web-9", what="resize")
+    pack = await build(subject(), ports(changes=[*told, hosted, change(-3)]))
+    (line_,) = texts(pack, SectionName.CLOUD)
+    assert "firewall rule" in line_
     assert [i.id for i in pack.items if "firewall rule" in i.text] == ["N1"]
 
 

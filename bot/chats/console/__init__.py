@@ -1,0 +1,1 @@
+"""The chats cards are shown in; one folder each, behind one protocol."""

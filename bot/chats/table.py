@@ -1,0 +1,23 @@
+"""Which chats there are: those with a token, and always our own console or log."""
+
+from collections.abc import Mapping
+
+from rich.console import Console
+
+from bot.chats.chat import Chat
+from bot.chats.console.log import LogChat
+from bot.chats.console.outbox import ConsoleChat
+from bot.chats.slack.outbox import SlackChat
+from bot.chats.telegram.outbox import TelegramChat
+from bot.config import Settings
+from engine.model.org import Platform
+
+
+def chats(settings: Settings, console: Console | None = None) -> Mapping[Platform, Chat]:
+    """Connect every configured chat; nothing is asked yet."""
+    made: dict[Platform, Chat] = {Platform.CONSOLE: ConsoleChat(console) if console else LogChat()}
+    if settings.slack.bot_token is not None:
+        made[Platform.SLACK] = SlackChat.from_settings(settings.slack)
+    if settings.telegram.token is not None:
+        made[Platform.TELEGRAM] = TelegramChat.from_settings(settings.telegram)
+    return made

@@ -1,0 +1,38 @@
+"""Why a backend gave no answer, for the person who typed its address."""
+
+from engine.model.evidence import Gap, GapCause
+
+_LOGIN = ("401", "403")
+_NO_PAGE = "404"
+
+
+def why(name: str, url: str, gap: Gap) -> tuple[str, str]:
+    """What happened, with the address, and the one thing to check."""
+    said = f"{name} at {url}: {_happened(gap)}"
+    return said, _cure(name, gap)
+
+
+def _happened(gap: Gap) -> str:
+    match gap.cause:
+        case GapCause.UNREACHABLE:
+            return f"not reachable ({gap.detail})"
+        case GapCause.TIMED_OUT:
+            return f"no answer within {gap.detail}"
+        case GapCause.REFUSED:
+            return f"answers HTTP {gap.detail}"
+        case _:
+            return f"answers, but not as one should ({gap.detail or gap.cause})"
+
+
+def _cure(name: str, gap: Gap) -> str:
+    key = name.lower()
+    if gap.cause is GapCause.REFUSED and gap.detail.startswith(_LOGIN):
+        return f"give it a login: {key}.bearer_file, basic_file or tenant in caveat.yaml"
+    if gap.cause in {GapCause.UNREACHABLE, GapCause.TIMED_OUT}:
+        return (
+            f"check the address from this machine (curl URL/-/ready); "
+            f"{key}.proxy and {key}.ca_file are set in caveat.yaml, never by the environment"
+        )
+    if gap.cause is GapCause.GARBLED or gap.detail.startswith(_NO_PAGE):
+        return f"check that the address is {name}'s base, with its path prefix and nothing after"
+    return f"ask {name}'s own log why"
