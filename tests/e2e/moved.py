@@ -11,6 +11,8 @@ from storage.migrate import migrate
 
 CURTAIN = datetime(2026, 12, 1, 3, 0, 5, tzinfo=UTC)
 """When every play begins: at night, five seconds after a scrape."""
+BEFORE = timedelta(hours=25)
+"""How long before the curtain the house opens: its source is no stranger by then."""
 TEMPLATE = "play_template"
 SHIFTED = """
     create schema moved;
@@ -23,10 +25,10 @@ SHIFTED = """
 
 
 class MovedClock:
-    """The machine's time, shifted so that the play begins at `CURTAIN`; waits last as long."""
+    """The machine's time, shifted to the evening before the curtain; waits last as long."""
 
     def __init__(self) -> None:
-        self.shift = CURTAIN - datetime.now(UTC)
+        self.shift = CURTAIN - BEFORE - datetime.now(UTC)
         self._ahead_s = 0.0
 
     def now(self) -> datetime:
