@@ -12,6 +12,7 @@ from bot.backends.anthropic import connect as connect_model
 from bot.backends.clock import SystemClock
 from bot.backends.of_client import Backends, connect
 from bot.backends.prices import ASSUMED, Rate, cost_usd
+from bot.backends.scoped import Scoped
 from bot.chats.chat import Chat
 from bot.config import ModelSettings, Settings
 from bot.declare import source_id
@@ -151,7 +152,7 @@ class House:
         return PackPorts(
             clock=self.clock,
             redact=self.redactor.text,
-            metrics=metrics.guarded if metrics else None,
+            metrics=Scoped(metrics.guarded, metrics.extra_matchers) if metrics else None,
             rules=metrics.tool if metrics else None,
             changes=ClientChanges(self.store, client_id),
         )

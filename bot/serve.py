@@ -110,6 +110,8 @@ class Running:
         """Prepare to run; `start` does."""
         self.house = house
         self.stop = asyncio.Event()
+        self.failed = False
+        """A part failed, and the process ends because of it."""
         self._missing: str | None = "starting"
         self._server: Server | None = None
 
@@ -134,8 +136,8 @@ class Running:
         with contextlib.suppress(TimeoutError):
             async with asyncio.timeout(START_ASK_S):
                 await refresh_all(list(self.house.backends.values()))
-        drained = [asyncio.create_task(one) for one in self._drained()]
-        endless = [asyncio.create_task(one) for one in self._endless(front=front)]
+        drained = [self._begun(one) for one in self._drained()]
+        endless = [self._begun(one) for one in self._endless(front=front)]
         sweeps = scheduler([self.house.sweeper()] if front else [])
         sweeps.start()
         serving = await self._serving() if front else None
@@ -146,6 +148,19 @@ class Running:
             self.stop.set()
             sweeps.shutdown(wait=False)
             await self._ended(drained, endless, serving)
+
+    def _begun(self, part: Coroutine[None, None, None]) -> asyncio.Task[None]:
+        """Start a part; if it ever fails, everything stops rather than go on without it."""
+        task = asyncio.create_task(part)
+        task.add_done_callback(self._notice_failure)
+        return task
+
+    def _notice_failure(self, task: asyncio.Task[None]) -> None:
+        if task.cancelled() or task.exception() is None:
+            return
+        log.critical("a part of this process failed; stopping", exc_info=task.exception())
+        self.failed = True
+        self.stop.set()
 
     def _drained(self) -> list[Coroutine[None, None, None]]:
         """Parts that end by themselves once they are told to stop."""

@@ -19,7 +19,7 @@ from engine.lifecycle import (
     regressed,
     rejudge_delay_s,
 )
-from engine.model.alert import AlertClass, AlertStatus
+from engine.model.alert import Alert, AlertClass, AlertStatus
 from engine.model.incident import (
     AlertGroup,
     AttachTrigger,
@@ -70,6 +70,10 @@ class Board:
     _into: dict[str, str] = field(default_factory=dict)
     _holders: dict[str, list[str]] = field(default_factory=dict)
     """Incidents by fingerprint."""
+    _places: dict[str, Place] = field(default_factory=dict)
+    """Places by fingerprint."""
+    _storm: str | None = None
+    """The incident of the storm, once one was seen."""
 
     def seat(self, standing: Standing) -> None:
         """Take up a stored incident."""
@@ -92,7 +96,7 @@ class Board:
         if first_contact:
             self._open(sighting, group, first_contact=True)
             return
-        place = self._place(sighting, group)
+        place = self._place(sighting.alert, group)
         join = self._join(sighting, group, place)
         if join is None:
             self._open(sighting, group)
@@ -137,8 +141,11 @@ class Board:
 
     def transitions(self) -> list[Flip]:
         """What members did, each in the incident that holds it now."""
+        moved = self._into
         return [
             f.model_copy(update={"incident_id": self.follow(f.incident_id or "")})
+            if f.incident_id in moved
+            else f
             for f in self.flips
         ]
 
@@ -173,7 +180,7 @@ class Board:
             severity=sighting.alert.severity,
             highest=incident.severity,
             rule=group.rule,
-            scopes=self._place(sighting, group).things,
+            scopes=self._place(sighting.alert, group).things,
             judged=judged,
             gaps_s=self.log(group.id).gaps_s(now),
         )
@@ -237,7 +244,7 @@ class Board:
         worse = sighting.alert.severity.rank > draft.incident.severity.rank
         self.joined += 1
         self._take_seat(draft, sighting, group, join.reason, join.shared, AttachTrigger.NONE)
-        if not self._is_chronic(group):
+        if draft.incident.chronic and not self._is_chronic(group):
             draft.set(chronic=False)
         draft.show(CardReason.SEVERITY if worse else CardReason.JOINED)
         if worse or group.alert_class is AlertClass.CAUSE:
@@ -257,7 +264,7 @@ class Board:
         return survivor
 
     def _join(self, sighting: Sighting, group: AlertGroup, place: Place) -> Join | None:
-        now, rule = self.setting.now, self.setting.correlation
+        rule = self.setting.correlation
         if group.alert_class in ALONE:
             return None
         open_now = self._open_until(lambda d: d.incident.window_until)
@@ -272,8 +279,17 @@ class Board:
         return (
             self.crowd.by_scope(place, open_now)
             or self.crowd.by_denominator(place, group.id, starts_at, rule, open_now)
-            or self.crowd.by_storm(place, now, rule, open_now)
+            or self._in_storm(place, open_now)
         )
+
+    def _in_storm(self, place: Place, open_now: Callable[[Spot], bool]) -> Join | None:
+        if self._storm is not None:
+            return Join((self._storm,), JoinReason.STORM, {})
+        now, rule = self.setting.now, self.setting.correlation
+        storm = self.crowd.by_storm(place, now, rule, open_now)
+        if storm is not None:
+            self._storm = storm.incident_ids[0]
+        return storm
 
     def _open_until(self, until: Callable[[Draft], datetime]) -> Callable[[Spot], bool]:
         now = self.setting.now
@@ -287,9 +303,13 @@ class Board:
 
         return may_join
 
-    def _place(self, sighting: Sighting, group: AlertGroup) -> Place:
-        setting = self.setting
-        return place_of(sighting.alert, group.scope, setting.correlation, setting.node_of)
+    def _place(self, alert: Alert, group: AlertGroup) -> Place:
+        place = self._places.get(alert.fingerprint)
+        if place is None:
+            setting = self.setting
+            place = place_of(alert, group.scope, setting.correlation, setting.node_of)
+            self._places[alert.fingerprint] = place
+        return place
 
     def _take_seat(
         self,
@@ -312,15 +332,15 @@ class Board:
             shared=before.shared if before else shared,
         )
         draft.put(member, group)
-        draft.set(activity_at=now)
+        draft.active(now)
         self._holders.setdefault(alert.fingerprint, []).append(draft.incident.id)
         self._spot(draft, member, group)
         self._flip(draft, member, MemberState.FIRING, trigger)
         self.families.setdefault(group.id, []).insert(0, draft.incident.id)
 
     def _spot(self, draft: Draft, member: Member, group: AlertGroup) -> None:
-        setting, alert = self.setting, member.alert
-        place = place_of(alert, group.scope, setting.correlation, setting.node_of)
+        alert = member.alert
+        place = self._place(alert, group)
         self.crowd.add(
             Spot(
                 draft.incident.id,
@@ -354,7 +374,7 @@ class Board:
         update = {"alert": sighting.alert, "state": MemberState.RESOLVED, "last_seen_at": now}
         after = member.model_copy(update=update)
         draft.put(after, draft.groups.get(group.id, group))
-        draft.set(activity_at=now)
+        draft.active(now)
         self._flip(draft, after, MemberState.RESOLVED, None)
         draft.show(CardReason.RECOVERING)
 

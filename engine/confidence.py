@@ -1,7 +1,7 @@
 """From what a model said of itself to the one number that is shown. Each step is kept."""
 
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 
 from engine.model.base import Frozen
 from engine.model.finding import ConfidenceStep, ConfidenceStepName
@@ -40,11 +40,13 @@ class Weighed(Frozen):
     value: float | None
     steps: tuple[ConfidenceStep, ...] = ()
 
-    @property
-    def capped_by(self) -> tuple[ConfidenceStepName, ...]:
-        """The hard limits that lowered it."""
-        free = {ConfidenceStepName.JUDGED, ConfidenceStepName.CALIBRATED}
-        return tuple(step.name for step in self.steps if step.name not in free)
+
+_FREE = frozenset({ConfidenceStepName.JUDGED, ConfidenceStepName.CALIBRATED})
+
+
+def caps(steps: Iterable[ConfidenceStep]) -> tuple[ConfidenceStep, ...]:
+    """Give the steps that are hard limits and lowered the value."""
+    return tuple(step for step in steps if step.name not in _FREE)
 
 
 def weigh(said: Said, calibrate: Calibration = uncalibrated) -> Weighed:

@@ -70,6 +70,11 @@ class Draft:
         """Change fields of the incident."""
         self.incident = self.incident.model_copy(update=update)
 
+    def active(self, now: datetime) -> None:
+        """Note that something was heard of it."""
+        if self.incident.activity_at != now:
+            self.set(activity_at=now)
+
     def show(self, reason: CardReason) -> None:
         """Have its card drawn again; the weightiest reason is kept."""
         if self.reason is None or _WEIGHT[reason] > _WEIGHT[self.reason]:

@@ -34,6 +34,8 @@ FIRST_CONTACT_S = 120.0
 """An alert that started this long before its source first spoke is no news."""
 FIRST_CONTACT_FOR_S = 86_400.0
 """How long a source may still be telling what fired before it was connected."""
+SLIDE_S = 10.0
+"""A member seen again sooner than this is not written again."""
 FIRST_CONTACT = "first_contact"
 """Kind of the digest card."""
 
@@ -221,7 +223,7 @@ def _slid(
         for s in seats
         if s.fingerprint in work.slides
         and (
-            now - s.last_seen_at >= timedelta(seconds=15)
+            now - s.last_seen_at >= timedelta(seconds=SLIDE_S)
             or s.starts_at < newest[s.fingerprint].starts_at
         )
     }

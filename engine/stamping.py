@@ -1,4 +1,4 @@
-"""From draft, checks and judgement to the finding that is kept. Pure: equal input, equal finding."""
+"""From draft, checks and judgement to the finding that is kept. Pure."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass

@@ -5,6 +5,7 @@ from collections import Counter
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
+from engine.confidence import caps
 from engine.investigation.calls import ACTOR
 from engine.investigation.drafting import Drafted, draft
 from engine.investigation.session import JudgePorts, Session
@@ -92,7 +93,7 @@ async def _recorded(session: Session, batch: Batch, progress: Progress) -> None:
             logger.info("check %s is invalid (%s): %s", result.id, reason, result.asked)
         await session.ports.events(SessionEvent.QUERY, _told_of(result))
         if result.source is CheckSource.FLOOR:
-            await progress(result.text)
+            await progress(result.text.splitlines()[0])
     counts = Counter(f"{r.source}_{r.outcome}" for r in batch.results)
     facts: dict[str, str | int | None] = {"left_out": batch.left_out, **counts}
     facts["triage_id"] = session.run.triage_id
@@ -121,7 +122,7 @@ async def _told(ports: JudgePorts, finding: Finding) -> None:
     if finding.round is not None:
         await ports.events(SessionEvent.ROUND, _told_of_round(finding.round))
     await ports.events(SessionEvent.VERIFY, {"status": finding.verify_status})
-    for step in finding.confidence_steps:
+    for step in caps(finding.confidence_steps):
         await ports.events(SessionEvent.STEP, {"step": step.name, "value": step.value})
     for veto in finding.vetoes:
         await ports.events(SessionEvent.VETO, {"veto": veto})

@@ -14,25 +14,24 @@ from engine.model.standing import EventKey, Newest, Sighting
 
 CHUNK = 2_000
 """Rows per statement."""
-FRESH_S = 15.0
+FRESH_S = 10.0
 """An event seen again sooner than this is not written again."""
 
 _GROUPS = text("""
     select id, family_key, rule, scope, alert_class from alert_groups
-    where client_id = :client_id and family_key = any(cast(:keys as text[]))
+    where client_id = :client_id
+      and family_key in (select json_array_elements_text(cast(:keys as json)))
 """)
 _ADD_GROUPS = text("""
     insert into alert_groups (id, client_id, family_key, rule, scope, alert_class, sender_group)
-    select id, :client_id, family_key, rule, cast(scope as jsonb), alert_class, :sender_group
-    from unnest(cast(:ids as text[]), cast(:keys as text[]), cast(:rules as text[]),
-                cast(:scopes as text[]), cast(:classes as text[]))
-         as g (id, family_key, rule, scope, alert_class)
+    select id, :client_id, family_key, rule, scope, alert_class, :sender_group
+    from json_to_recordset(cast(:rows as json))
+         as g (id text, family_key text, rule text, scope jsonb, alert_class text)
     on conflict on constraint one_group do update set alert_class = excluded.alert_class
 """)
 _KNOWN = text("""
     select e.fingerprint, e.starts_at, e.status, e.last_seen_at
-    from unnest(cast(:fingerprints as text[]), cast(:starts as timestamptz[]))
-         as k (fingerprint, starts_at)
+    from json_to_recordset(cast(:rows as json)) as k (fingerprint text, starts_at timestamptz)
     join alert_events e on e.client_id = :client_id and e.source = :source
          and e.fingerprint = k.fingerprint and e.starts_at = k.starts_at
 """)
@@ -42,15 +41,10 @@ _KEEP = text("""
         labels, annotations, alert, group_id, first_seen_at, last_seen_at
     )
     select :client_id, :source, k.fingerprint, k.starts_at, k.ends_at, k.status, k.severity,
-           k.source_fingerprint, cast(k.labels as jsonb), cast(k.annotations as jsonb),
-           cast(k.alert as jsonb), k.group_id, :now, :now
-    from unnest(
-        cast(:fingerprints as text[]), cast(:starts as timestamptz[]),
-        cast(:ends as timestamptz[]), cast(:statuses as text[]), cast(:severities as text[]),
-        cast(:source_fingerprints as text[]), cast(:labels as text[]),
-        cast(:annotations as text[]), cast(:alerts as text[]), cast(:groups as text[])
-    ) as k (fingerprint, starts_at, ends_at, status, severity, source_fingerprint, labels,
-            annotations, alert, group_id)
+           k.source_fingerprint, k.labels, k.annotations, k.alert, k.group_id, :now, :now
+    from json_to_recordset(cast(:rows as json)) as k (
+        fingerprint text, starts_at timestamptz, ends_at timestamptz, status text, severity text,
+        source_fingerprint text, labels jsonb, annotations jsonb, alert jsonb, group_id text)
     on conflict on constraint one_event do update set
         seen = alert_events.seen + 1,
         last_seen_at = greatest(alert_events.last_seen_at, excluded.last_seen_at),
@@ -66,7 +60,7 @@ _KEEP = text("""
 _NEWEST = text("""
     select distinct on (fingerprint) fingerprint, id, starts_at, status from alert_events
     where client_id = :client_id and source = :source
-      and fingerprint = any(cast(:fingerprints as text[]))
+      and fingerprint in (select json_array_elements_text(cast(:fingerprints as json)))
     order by fingerprint, starts_at desc
 """)
 _FIRING = text("""
@@ -109,17 +103,15 @@ class EventRows:
                 {
                     "client_id": client_id,
                     "sender_group": sender_group,
-                    "ids": [g.id for g in chunk],
-                    "keys": [g.family_key for g in chunk],
-                    "rules": [g.rule for g in chunk],
-                    "scopes": [json.dumps(dict(g.scope)) for g in chunk],
-                    "classes": [g.alert_class.value for g in chunk],
+                    "rows": json.dumps([g.model_dump(mode="json") for g in chunk]),
                 },
             )
         return await self._groups(client_id, keys) if missing else have
 
     async def _groups(self, client_id: str, keys: Sequence[str]) -> dict[str, AlertGroup]:
-        found = await self._session.execute(_GROUPS, {"client_id": client_id, "keys": list(keys)})
+        found = await self._session.execute(
+            _GROUPS, {"client_id": client_id, "keys": json.dumps(keys)}
+        )
         return {row.family_key: AlertGroup(client_id=client_id, **row._asdict()) for row in found}
 
     async def keep(
@@ -143,9 +135,9 @@ class EventRows:
             write = [s for s in chunk if _is_news(s, before, now)]
             known |= {_key(s) for s in chunk if not _changes(s, before, polled=polled)}
             if write:
-                columns = _columns(write)
+                rows = json.dumps([_columns(s) for s in write])
                 rest = {"client_id": client_id, "source": source, "now": now, "polled": polled}
-                await self._session.execute(_KEEP, columns | rest)
+                await self._session.execute(_KEEP, rest | {"rows": rows})
         return known
 
     async def _known(
@@ -156,8 +148,12 @@ class EventRows:
             {
                 "client_id": client_id,
                 "source": source,
-                "fingerprints": [s.alert.fingerprint for s in sightings],
-                "starts": [s.alert.starts_at for s in sightings],
+                "rows": json.dumps(
+                    [
+                        {"fingerprint": f, "starts_at": starts_at.isoformat()}
+                        for f, starts_at in map(_key, sightings)
+                    ]
+                ),
             },
         )
         return {
@@ -171,7 +167,11 @@ class EventRows:
         """The newest event of each fingerprint."""
         found = await self._session.execute(
             _NEWEST,
-            {"client_id": client_id, "source": source, "fingerprints": sorted(fingerprints)},
+            {
+                "client_id": client_id,
+                "source": source,
+                "fingerprints": json.dumps(sorted(fingerprints)),
+            },
         )
         return {
             row.fingerprint: Newest(
@@ -218,17 +218,12 @@ def _chunks(rows: Sequence[_Row]) -> Iterable[Sequence[_Row]]:
     return (rows[at : at + CHUNK] for at in range(0, len(rows), CHUNK))
 
 
-def _columns(sightings: Sequence[Sighting]) -> dict[str, object]:
-    alerts = [s.alert for s in sightings]
+def _columns(sighting: Sighting) -> dict[str, object]:
+    said = sighting.alert.model_dump(mode="json")
+    names = ("starts_at", "ends_at", "status", "severity", "source_fingerprint")
     return {
-        "fingerprints": [a.fingerprint for a in alerts],
-        "starts": [a.starts_at for a in alerts],
-        "ends": [a.ends_at for a in alerts],
-        "statuses": [a.status.value for a in alerts],
-        "severities": [a.severity.value for a in alerts],
-        "source_fingerprints": [a.source_fingerprint for a in alerts],
-        "labels": [json.dumps(dict(a.labels)) for a in alerts],
-        "annotations": [json.dumps(dict(a.annotations)) for a in alerts],
-        "alerts": [a.model_dump_json() for a in alerts],
-        "groups": [s.group_id for s in sightings],
+        **{name: said[name] for name in (*names, "labels", "annotations")},
+        "fingerprint": sighting.alert.fingerprint,
+        "alert": said,
+        "group_id": sighting.group_id,
     }

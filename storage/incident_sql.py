@@ -9,13 +9,15 @@ SEATS = text("""
     from incident_members m
     join incidents i on i.id = m.incident_id
     join alert_events e on e.id = m.event_id
-    where m.client_id = :client_id and m.fingerprint = any(cast(:fingerprints as text[]))
+    where m.client_id = :client_id
+      and m.fingerprint in (select json_array_elements_text(cast(:fingerprints as json)))
       and i.state <> 'merged'
 """)
 HOMES = text("""
     select m.group_id, m.incident_id
     from incident_members m join incidents i on i.id = m.incident_id
-    where m.client_id = :client_id and m.group_id = any(cast(:groups as text[]))
+    where m.client_id = :client_id
+      and m.group_id in (select json_array_elements_text(cast(:groups as json)))
       and i.state <> 'merged' and (i.state = 'open' or i.activity_at >= :active_since)
     group by m.group_id, m.incident_id, i.activity_at
     order by bool_or(m.state = 'firing') desc, i.activity_at desc
@@ -23,7 +25,8 @@ HOMES = text("""
 EARLIER = text("""
     select m.group_id, count(distinct m.incident_id) as incidents
     from incident_members m join incidents i on i.id = m.incident_id
-    where m.client_id = :client_id and m.group_id = any(cast(:groups as text[]))
+    where m.client_id = :client_id
+      and m.group_id in (select json_array_elements_text(cast(:groups as json)))
       and i.state <> 'merged' and i.opened_at >= :since
     group by m.group_id
 """)
@@ -31,7 +34,8 @@ FLIPS = text("""
     select group_id, fingerprint, incident_id, to_state, at, trigger from (
         select t.*, row_number() over (partition by group_id order by id desc) as back
         from transitions t
-        where client_id = :client_id and group_id = any(cast(:groups as text[]))
+        where client_id = :client_id
+          and group_id in (select json_array_elements_text(cast(:groups as json)))
           and at >= :since
     ) as newest
     where back <= :flips order by id
@@ -54,7 +58,8 @@ MEMBERS = text("""
          order by joined_at limit 1)
         union
         select fingerprint from incident_members
-        where incident_id = i.id and fingerprint = any(cast(:fingerprints as text[]))
+        where incident_id = i.id and fingerprint in (
+              select json_array_elements_text(cast(:fingerprints as json)))
     ) as picked
     join incident_members m on m.incident_id = i.id and m.fingerprint = picked.fingerprint
     join alert_events e on e.id = m.event_id
@@ -78,13 +83,10 @@ KEEP_MEMBERS = text("""
         reason, shared
     )
     select k.incident_id, k.fingerprint, :client_id, k.group_id, k.event_id, k.state, k.joined_at,
-           k.last_seen_at, k.reason, cast(k.shared as jsonb)
-    from unnest(
-        cast(:incidents as text[]), cast(:fingerprints as text[]), cast(:groups as text[]),
-        cast(:events as bigint[]), cast(:states as text[]), cast(:joined as timestamptz[]),
-        cast(:seen as timestamptz[]), cast(:reasons as text[]), cast(:shareds as text[])
-    ) as k (incident_id, fingerprint, group_id, event_id, state, joined_at, last_seen_at, reason,
-            shared)
+           k.last_seen_at, k.reason, k.shared
+    from json_to_recordset(cast(:rows as json)) as k (
+        incident_id text, fingerprint text, group_id text, event_id bigint, state text,
+        joined_at timestamptz, last_seen_at timestamptz, reason text, shared jsonb)
     on conflict (incident_id, fingerprint) do update set
         event_id = excluded.event_id, state = excluded.state,
         last_seen_at = greatest(incident_members.last_seen_at, excluded.last_seen_at)
@@ -101,14 +103,14 @@ ABSORB = text("""
 """)
 KEEP_FLIPS = text("""
     insert into transitions (client_id, group_id, fingerprint, incident_id, to_state, at, trigger)
-    select :client_id, * from unnest(
-        cast(:groups as text[]), cast(:fingerprints as text[]), cast(:incidents as text[]),
-        cast(:states as text[]), cast(:at as timestamptz[]), cast(:triggers as text[]))
+    select :client_id, group_id, fingerprint, incident_id, to_state, at, trigger
+    from json_to_recordset(cast(:rows as json)) as k (
+        group_id text, fingerprint text, incident_id text, to_state text, at timestamptz,
+        trigger text)
 """)
 SLIDE = text("""
     update incident_members m set last_seen_at = :now, event_id = k.event_id
-    from unnest(cast(:fingerprints as text[]), cast(:events as bigint[]))
-         as k (fingerprint, event_id)
+    from json_to_recordset(cast(:rows as json)) as k (fingerprint text, event_id bigint)
     where m.client_id = :client_id and m.fingerprint = k.fingerprint and m.state = 'firing'
     returning m.incident_id
 """)

@@ -1,6 +1,5 @@
 """Rows of incidents as values, and values as rows."""
 
-import json
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -90,21 +89,19 @@ def incident_columns(incident: Incident) -> dict[str, object]:
     }
 
 
-def member_columns(saved: Sequence[Saved], events: Mapping[str, int]) -> dict[str, list[object]]:
+def member_rows(saved: Sequence[Saved], events: Mapping[str, int]) -> list[dict[str, object]]:
     """The columns of every changed member, sorted by key so that writers never cross."""
-    rows = []
+    rows: list[tuple[str, str, Member]] = []
     for one in saved:
         members = {m.alert.fingerprint: m for m in one.incident.members}
         rows += [(one.incident.id, f, members[f]) for f in one.changed]
-    rows.sort(key=lambda r: r[:2])
-    return {
-        "incidents": [incident_id for incident_id, _, _ in rows],
-        "fingerprints": [fingerprint for _, fingerprint, _ in rows],
-        "groups": [m.group_id for _, _, m in rows],
-        "events": [events[fingerprint] for _, fingerprint, _ in rows],
-        "states": [m.state.value for _, _, m in rows],
-        "joined": [m.joined_at for _, _, m in rows],
-        "seen": [m.last_seen_at for _, _, m in rows],
-        "reasons": [m.reason.value for _, _, m in rows],
-        "shareds": [json.dumps(dict(m.shared)) for _, _, m in rows],
-    }
+    rows.sort(key=lambda row: row[:2])
+    return [
+        {
+            **member.model_dump(mode="json", exclude={"alert"}),
+            "incident_id": incident_id,
+            "fingerprint": fingerprint,
+            "event_id": events[fingerprint],
+        }
+        for incident_id, fingerprint, member in rows
+    ]

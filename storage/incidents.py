@@ -20,12 +20,12 @@ from storage.incident_values import (
     flip_of,
     incident_columns,
     incident_of,
-    member_columns,
+    member_rows,
     seat_of,
 )
 from storage.tables import IncidentRow
 
-SAMPLE = 60
+SAMPLE = 40
 """Members of an incident read for joining, newest first."""
 OPEN_AT_ONCE = 200
 """Open incidents an alert may join by correlation, newest first."""
@@ -51,7 +51,7 @@ class IncidentRows:
 
     async def seats(self, client_id: str, fingerprints: Iterable[str]) -> list[Seat]:
         """Every place these fingerprints have, in whatever incident."""
-        asked = {"client_id": client_id, "fingerprints": sorted(fingerprints)}
+        asked = {"client_id": client_id, "fingerprints": json.dumps(sorted(fingerprints))}
         return [seat_of(row) for row in await self._session.execute(sql.SEATS, asked)]
 
     async def recall(
@@ -69,7 +69,7 @@ class IncidentRows:
         """
         asked = {
             "client_id": client_id,
-            "groups": sorted(group_ids),
+            "groups": json.dumps(sorted(group_ids)),
             "active_since": now - timedelta(seconds=idle_s),
             "since": now - timedelta(seconds=window_s),
             "flips": FLIPS,
@@ -121,7 +121,7 @@ class IncidentRows:
         table = IncidentRow.__table__
         rows = await self._session.execute(select(table).where(table.c.id.in_(ids)))
         members: dict[str, list[Any]] = {}
-        asked = {"ids": ids, "fingerprints": sorted(fingerprints), "sample": sample}
+        asked = {"ids": ids, "fingerprints": json.dumps(sorted(fingerprints)), "sample": sample}
         for row in await self._session.execute(sql.MEMBERS, asked):
             members.setdefault(row.incident_id, []).append(row)
         groups = await self._groups_of(members)
@@ -220,9 +220,10 @@ class IncidentRows:
     async def _keep_members(
         self, client_id: str, saved: Sequence[Saved], events: Mapping[str, int]
     ) -> None:
-        columns = member_columns(saved, events)
-        if columns["incidents"]:
-            await self._session.execute(sql.KEEP_MEMBERS, columns | {"client_id": client_id})
+        rows = member_rows(saved, events)
+        if rows:
+            asked = {"client_id": client_id, "rows": json.dumps(rows)}
+            await self._session.execute(sql.KEEP_MEMBERS, asked)
 
     async def _absorb(self, saved: Saved) -> None:
         for other in saved.absorbed:
@@ -244,12 +245,7 @@ class IncidentRows:
             sql.KEEP_FLIPS,
             {
                 "client_id": client_id,
-                "groups": [f.group_id for f in flips],
-                "fingerprints": [f.fingerprint for f in flips],
-                "incidents": [f.incident_id for f in flips],
-                "states": [f.to_state.value for f in flips],
-                "at": [f.at for f in flips],
-                "triggers": [f.trigger.value if f.trigger else None for f in flips],
+                "rows": json.dumps([f.model_dump(mode="json") for f in flips]),
             },
         )
 
@@ -257,15 +253,9 @@ class IncidentRows:
         """Move the last sight of members that still fire."""
         if not newest:
             return
-        keys = sorted(newest)
+        rows = [{"fingerprint": f, "event_id": newest[f].event_id} for f in sorted(newest)]
         found = await self._session.execute(
-            sql.SLIDE,
-            {
-                "client_id": client_id,
-                "now": now,
-                "fingerprints": keys,
-                "events": [newest[k].event_id for k in keys],
-            },
+            sql.SLIDE, {"client_id": client_id, "now": now, "rows": json.dumps(rows)}
         )
         ids = sorted({row.incident_id for row in found})
         await self._session.execute(sql.ACTIVE, {"now": now, "ids": ids})

@@ -10,7 +10,7 @@ CLAIM = text(f"""
         claim = claim + 1, attempts = attempts + 1,
         due_at = clock_timestamp() + make_interval(secs => :hold_s),
         posting_since = case when message_ref is null
-                             then coalesce(posting_since, clock_timestamp()) end
+                             then coalesce(cards.posting_since, clock_timestamp()) end
     from rooms, (
         select cards.id, cards.posting_since
         from cards where cards.id in (

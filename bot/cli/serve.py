@@ -35,6 +35,8 @@ async def _serve(settings: Settings, *, front: bool) -> None:
                 log.info(line)
             await running.stop.wait()
             log.info("stopping: letting running jobs end")
+        if running.failed:
+            raise SystemExit(1)
 
 
 def _greeting(settings: Settings, url: str | None) -> list[str]:

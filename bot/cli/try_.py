@@ -34,6 +34,7 @@ def card(
     to: Annotated[str, typer.Option(help="slack, telegram, terminal or markdown")] = "terminal",
 ) -> None:
     """Draw the facts card of an Alertmanager payload as it would be posted."""
+    from bot.backends.clock import SystemClock
     from bot.cli.try_card import run_card
 
-    print(run_card(to, file.read_bytes()))
+    print(run_card(to, file.read_bytes(), SystemClock().now()))

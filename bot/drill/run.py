@@ -108,6 +108,8 @@ class Rehearsal:
     async def _until(self, seen: Callable[[], Awaitable[bool]]) -> None:
         async with asyncio.timeout(PATIENCE_S):
             while not await seen():
+                if self.running.stop.is_set():
+                    raise RuntimeError("the process stopped during the rehearsal; see its log")
                 await self.clock.sleep(0.05)
 
     async def _cases(self) -> list[CaseFile]:

@@ -86,6 +86,9 @@ class Outbox:
                 due_s = await tx.outbox.next_due_s()
         except StoreUnavailableError:
             return POLL_S
+        except Exception:
+            log.exception("nothing could be taken from the outbox")
+            return POLL_S
         due: list[CardTask | MessageTask] = [*cards, *messages]
         for task in due:
             self._start(task)

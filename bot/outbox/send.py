@@ -14,8 +14,10 @@ from bot.chats.chat import (
 )
 from bot.outbox.ladder import climb_down, rungs
 from bot.outbox.pace import Pace
-from bot.outbox.settle import MessageSettler, Settler, backoff_s
+from bot.outbox.settle import Settler
+from bot.outbox.settle_messages import MessageSettler
 from bot.outbox.subjects import Drawn, DrawnMessage, draw_card, draw_message
+from bot.outbox.waits import backoff_s
 from bot.telemetry import Telemetry
 from cards.render.links import Allowed
 from cards.sound import MOST_AUDIBLE

@@ -33,7 +33,7 @@ class SessionEvent(StrEnum):
     VERIFY = "verify"
     """`status`."""
     STEP = "step"
-    """A confidence step was taken: `step`, `value` after it."""
+    """A hard limit lowered the confidence: `step`, `value` after it."""
     VETO = "veto"
     STAMP = "stamp"
     """`trust_level`, `disposition`, `confidence`, `path`, `unsupported`."""

@@ -5,8 +5,8 @@ from datetime import UTC, datetime
 
 import pytest
 
+from bot.cli.errors import CommandError
 from bot.cli.try_card import SURFACES, run_card
-from bot.sources.source import UnreadableError
 
 NOW = datetime(2026, 11, 30, 3, 2, tzinfo=UTC)
 BODY = json.dumps(
@@ -21,11 +21,12 @@ BODY = json.dumps(
                     "alertname": "HighErrorRate",
                     "service": service,
                     "severity": "critical",
+                    "cluster": "eu-1",
                 },
                 "annotations": {"summary": "<!channel> [x](http://evil.example)"},
                 "startsAt": "2026-11-30T03:00:00Z",
             }
-            for service in ("checkout", "payments")
+            for service in ("checkout", "checkout")
         ],
     }
 ).encode()
@@ -55,5 +56,5 @@ def test_a_resolved_payload_becomes_a_resolved_card() -> None:
 
 @pytest.mark.parametrize(("surface", "body"), [("fax", BODY), ("slack", b"{}"), ("slack", b"nope")])
 def test_what_cannot_be_drawn_is_refused_with_a_reason(surface: str, body: bytes) -> None:
-    with pytest.raises(UnreadableError):
+    with pytest.raises(CommandError):
         run_card(surface, body, NOW)

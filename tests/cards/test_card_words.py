@@ -288,7 +288,6 @@ def test_every_member_of_an_enum_has_its_words(
     assert set(table) == set(enum)
 
 
-@pytest.mark.proves("S3-8", "S3-9")
 def test_with_investigation_off_the_card_stands_and_says_so() -> None:
     off = Client(id="default")
     drawn = card(skipped(SkipReason.FLAG_OFF, client=off), NOW)

@@ -66,7 +66,9 @@ class World:
             await tx.sources.seen(self.source_id, at(-10 * 86400), polled=False)
         return self
 
-    async def deliver(self, *alerts: Alert, now_s: float, polled: bool = False) -> Filed:
+    async def deliver(
+        self, *alerts: Alert, now_s: float, polled: bool = False, truncated: int = 0
+    ) -> Filed:
         async with self.store.begin() as tx:
             source = await tx.sources.get(self.source_id)
             assert source is not None
@@ -79,6 +81,7 @@ class World:
                 new_id=self.new_id,
                 rules=self.rules,
                 polled=polled,
+                truncated=truncated,
             )
 
     async def sweep(self, now_s: float) -> Swept:

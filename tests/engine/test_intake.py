@@ -464,11 +464,10 @@ async def test_an_expiry_joins_nothing(world: World) -> None:
 
 
 async def test_what_the_sender_left_out_is_kept_as_missing(world: World) -> None:
-    async with world.store.begin() as tx:
-        source = await tx.sources.get("src")
-    assert source is not None
-    await world.deliver(alert(**CHECKOUT), now_s=0)
-    assert (await world.incident(1)).truncated == 0
+    await world.deliver(alert(**CHECKOUT), now_s=0, truncated=7)
+    await world.deliver(alert(since_s=1, namespace="other"), now_s=1)
+
+    assert [i.truncated for i in await world.incidents()] == [7, 0]
 
 
 def test_nul_characters_are_made_storable() -> None:

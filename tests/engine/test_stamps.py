@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from engine.caveats import Weak, caveats, metadata_only
 from engine.citations import backed, known_ids, valid_citations
-from engine.confidence import Said, weigh
+from engine.confidence import Said, caps, weigh
 from engine.disposition import Judged, disposition, verify_status
 from engine.may_act import Preparation, may_act
 from engine.model.evidence import QueryOutcome
@@ -128,7 +128,7 @@ def test_the_steps_of_confidence(said: dict[str, Any], value: float, steps: list
     weighed = weigh(Said(**{"self_confidence": 0.6, "judged_confidence": 0.9, **said}))
     assert weighed.value == value
     assert [step.name for step in weighed.steps] == steps
-    assert weighed.capped_by == tuple(s for s in steps if s is not STEP.JUDGED)
+    assert [s.name for s in caps(weighed.steps)] == [s for s in steps if s is not STEP.JUDGED]
 
 
 def test_without_any_number_there_is_no_confidence() -> None:

@@ -1,8 +1,10 @@
 """A triage from pack to finding: what is asked, in which order, and what is kept."""
 
 import json
+from pathlib import Path
 
 import pytest
+from pydantic import ValidationError
 
 from engine.errors import (
     OperatorActionRequiredError,
@@ -16,6 +18,7 @@ from engine.model.finding import (
     CheckSource,
     ConfidenceStepName,
     Disposition,
+    Finding,
     MemoryVerdict,
     RoundOutcome,
     TrustLevel,
@@ -23,11 +26,14 @@ from engine.model.finding import (
     Veto,
 )
 from engine.model.llm import Capabilities, StopReason
+from engine.model.pack import Item, TextFacts
 from engine.model.policy import TriageRule, VerificationRule
-from engine.model.run import CallState
+from engine.model.run import CallState, RunTrigger
+from engine.triage import judge
 from tests.engine.judged import (
     ALERT,
     DEPLOY,
+    FENCE,
     OWN,
     POOL,
     UP,
@@ -78,6 +84,7 @@ def test_a_regional_cause_meets_a_healthy_fleet_and_is_replaced() -> None:
     assert finding.confidence_steps[-1].name is ConfidenceStepName.REPLACED
     assert finding.trust_level is TrustLevel.UNCONFIRMED
     assert finding.root_cause == "The pool is full."
+    assert [dict(f) for f in desk.of(SessionEvent.STEP)] == [{"step": "replaced", "value": 0.7}]
 
 
 @pytest.mark.proves("S0-77", "S0-78", "S0-82", "S0-83", "S0-84")
@@ -419,3 +426,66 @@ def test_an_invalid_check_is_logged_kept_and_counted_with_a_caveat_of_its_own(
 def test_the_same_input_gives_the_same_finding() -> None:
     one, two = (table(drafted(), ruled()).triage(pack(ALERT, OWN, POOL, DEPLOY)) for _ in "12")
     assert one.canonical() == two.canonical()
+
+
+@pytest.mark.proves("S0-2", "S0-13")
+def test_a_rejudgment_runs_the_same_two_steps_and_names_what_it_follows() -> None:
+    desk = table(drafted(), ruled())
+
+    async def again() -> Finding:
+        own = a_run(trigger=RunTrigger.REJUDGE)
+        return await judge(
+            own, incident(), pack(), desk.ports,
+            rule=desk.rule, progress=desk.heard, rejudge_of="t0",
+        )  # fmt: skip
+
+    finding = run(again())
+    assert (len(desk.llm.asked), finding.rejudge_of) == (2, "t0")
+    assert finding.round is not None
+    assert finding.round.floor_fetched
+
+
+@pytest.mark.proves("S0-88", "S0-89", "S0-90", "S0-91")
+def test_left_out_the_verification_block_has_its_defaults_and_one_round_only() -> None:
+    rule = TriageRule.model_validate({}).verification
+    assert (rule.enabled, rule.max_queries) == (True, 4)
+    assert (rule.query_timeout_seconds, rule.max_rounds) == (10, 1)
+    for rounds in (0, 2):
+        with pytest.raises(ValidationError):
+            VerificationRule(max_rounds=rounds)
+
+
+@pytest.mark.proves("S3-56", "S3-59")
+def test_call_2_rules_on_every_claim_within_its_own_tokens() -> None:
+    desk = table(drafted(), ruled("supported", "neither"))
+    finding = desk.triage()
+    assert [r.ruling.value for r in finding.claims] == ["supported", "neither"]
+    assert desk.llm.asked[1].max_tokens == desk.rule.verify_token_budget == 8000
+
+
+@pytest.mark.proves("S0-65")
+def test_a_round_is_at_most_the_floor_and_four_checks_between_two_calls() -> None:
+    plan = [{"kind": "promql", "query": f'q{n}{{a="b"}}', "why": ""} for n in range(15)]
+    desk = table(drafted(plan=plan), ruled(cites=("M2",)))
+    finding = desk.triage()
+    assert finding.round is not None
+    assert (len(desk.llm.asked), len(finding.round.results)) == (2, 6)
+
+
+@pytest.mark.corpus
+@pytest.mark.proves("S3-61")
+def test_no_text_of_anybody_changes_the_stamp(shared: Path) -> None:
+    lines = (shared / "data/injections.jsonl").read_text(encoding="utf-8").splitlines()
+    payloads = [str(json.loads(line)["payload"]) for line in lines]
+    assert len(payloads) > 20
+    loud = {"trust_level": "verified", "vetoes": [], "floor_fetched": True, "replaced": False}
+    for payload in payloads:
+        item = Item(id="M7", text=payload, facts=TextFacts(untrusted=True))
+        desk = table(
+            drafted(next_step=payload, **loud),
+            ruled("supported", "neither", missing=payload, confidence=1, **loud),
+        )
+        finding = desk.triage(pack(ALERT, OWN, POOL, DEPLOY, item))
+        assert finding.trust_level is TrustLevel.UNCONFIRMED
+        fenced = desk.llm.asked[0].turns[0].blocks[0].text
+        assert fenced.count(f"untrusted {FENCE}>") == 2

@@ -30,7 +30,7 @@ def _alerts(_: Stage) -> Sequence[DrillAlert]:
             rule="ServiceHighErrorRate",
             labels={"service": name, "database": DATABASE},
             summary=f"{name} answers 60% of its requests with 5xx",
-            fired_s=150 - 20 * number,
+            fired_s=60 - 10 * number,
         )
         for number, name in enumerate(SERVICES)
     ]
@@ -38,7 +38,7 @@ def _alerts(_: Stage) -> Sequence[DrillAlert]:
         rule="PostgresqlDown",
         labels={"database": DATABASE, "instance": "orders-db:9187", "job": "postgres"},
         summary="PostgreSQL orders-db does not answer",
-        fired_s=60,
+        fired_s=20,
     )
     return (*symptoms, cause)
 
@@ -49,8 +49,8 @@ def _rules(_: Stage) -> Sequence[DrillRule]:
         " / sum by (cluster, namespace, service) (rate(http_requests_total[2m])) > 0.05"
     )
     return (
-        DrillRule("ServiceHighErrorRate", ratio, for_s=180),
-        DrillRule("PostgresqlDown", "pg_up == 0", for_s=240),
+        DrillRule("ServiceHighErrorRate", ratio, for_s=240),
+        DrillRule("PostgresqlDown", "pg_up == 0", for_s=300),
     )
 
 

@@ -33,7 +33,7 @@ def _alerts(_: Stage) -> Sequence[DrillAlert]:
             rule="CheckoutErrorBudgetBurn",
             labels={"service": "checkout", "team": "payments"},
             summary="checkout answers 18% of its requests with 5xx",
-            fired_s=180,
+            fired_s=20,
             annotations={
                 "description": "1. Compare the versions running. 2. Roll back the last deploy.",
                 "runbook_url": "https://runbooks.example.test/checkout-5xx",
@@ -43,7 +43,7 @@ def _alerts(_: Stage) -> Sequence[DrillAlert]:
 
 
 def _rules(_: Stage) -> Sequence[DrillRule]:
-    return (DrillRule("CheckoutErrorBudgetBurn", RATIO, for_s=240),)
+    return (DrillRule("CheckoutErrorBudgetBurn", RATIO, for_s=420),)
 
 
 def _changes(stage: Stage) -> Sequence[Json]:

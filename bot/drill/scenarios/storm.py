@@ -29,7 +29,7 @@ def _alerts(_: Stage) -> Sequence[DrillAlert]:
             labels={"service": one.name, "pod": f"{one.name}-{n}", "node": NODE},
             summary=f"{one.name}-{n} has not been ready for two minutes",
             severity="warning" if n else "high",
-            fired_s=120 - n,
+            fired_s=60 - n,
         )
         for one in SHOP
         for n in range(PER_SERVICE)
@@ -38,7 +38,7 @@ def _alerts(_: Stage) -> Sequence[DrillAlert]:
         rule="KubeNodeNotReady",
         labels={"node": NODE},
         summary=f"{NODE} has not been ready for two minutes",
-        fired_s=60,
+        fired_s=20,
     )
     return (*pods, node)
 
@@ -48,7 +48,7 @@ def _rules(_: Stage) -> Sequence[DrillRule]:
         DrillRule(
             "KubeNodeNotReady",
             'kube_node_status_condition{condition="Ready",status="true"} == 0',
-            for_s=120,
+            for_s=240,
         ),
     )
 

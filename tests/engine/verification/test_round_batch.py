@@ -131,6 +131,10 @@ def test_labels_that_match_nothing_read_no_data_and_degrade_nothing() -> None:
     assert not found.query_failed
 
 
+def test_a_scope_with_no_target_at_all_is_empty() -> None:
+    assert first(batch(metrics={"sum(up": 0, "count(up": 0})).outcome is QueryOutcome.EMPTY
+
+
 @pytest.mark.proves("S0-50", "S0-56", "S0-57", "S0-77")
 @pytest.mark.parametrize(
     ("answer", "outcome"),
