@@ -1,15 +1,13 @@
 """What a play's metrics server holds, from a few declarative words."""
 
+import math
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from typing import Any, Self
 
 from pydantic import BaseModel, ConfigDict, model_validator
-from typing_extensions import override
 
 from bot.drill.doubles.prometheus import MetricsDouble
-from bot.drill.estate import Level, ServiceLoad, plant, shop, steady, step, with_
-from bot.drill.scenario import Stage
+from bot.drill.estate import Level
 from engine.model.policy import seconds
 from tests.e2e.moved import CURTAIN
 
@@ -67,24 +65,24 @@ class Planted(Strict):
         return lambda _: value
 
 
-class Ill(Strict):
-    """A service of the shop that does otherwise than the rest."""
+class Service(Strict):
+    """A service of two pods; well until `since`."""
 
-    errors: Step | None = None
-    latency_s: Step | None = None
-    pool: Step | None = None
-    up: Step | None = None
+    errors: float = 0.001
+    """Share of requests that fail from then on."""
+    up: float = 1
+    """1 is up, 0 is down, from then on."""
+    since: str = "-8m"
     changed_to: str = ""
+    """A version; from `changed` on."""
     changed: str = "-10m"
-    """When its version changed."""
 
 
 class Estate(Strict):
     """Everything the metrics server holds."""
 
     namespace: str = "shop"
-    shop: dict[str, Ill] | None = None
-    """Which services of the shop are ill; None plants no shop at all."""
+    services: dict[str, Service] = {}
     series: list[Planted] = []
     rules: dict[str, str] = {}
     """Expressions of alerting rules, by name."""
@@ -92,9 +90,8 @@ class Estate(Strict):
 
 def plant_estate(double: MetricsDouble, estate: Estate) -> None:
     """Plant all of it."""
-    if estate.shop is not None:
-        ill = {name: _service(name, one) for name, one in estate.shop.items()}
-        plant(double, _Place("eu-1", CURTAIN, estate.namespace), shop(**ill))
+    for name, service in estate.services.items():
+        _plant_service(double, {"namespace": estate.namespace, "service": name}, service)
     for series in estate.series:
         for n in range(1, series.times + 1):
             double.plant(series.metric, numbered(series.labels, n), series.source)
@@ -102,35 +99,40 @@ def plant_estate(double: MetricsDouble, estate: Estate) -> None:
     double.groups = [{"name": "play", "file": "play.yml", "interval": 15, "rules": rules}]
 
 
-@dataclass(frozen=True)
-class _Place(Stage):
-    """A stage in a namespace of its own."""
-
-    namespace: str = ""
-
-    @property
-    @override
-    def where(self) -> Mapping[str, str]:
-        return {"cluster": self.cluster, "namespace": self.namespace}
-
-
-def _service(name: str, ill: Ill) -> ServiceLoad:
-    changed: Json = {
-        name: _swaying(found)
-        for name in ("errors", "latency_s", "pool", "up")
-        if (found := getattr(ill, name)) is not None
-    }
-    if ill.changed_to:
-        changed |= {"changed_to": ill.changed_to, "changed_at_s": after_curtain(ill.changed)}
-    return with_(name, **changed)
+def _plant_service(double: MetricsDouble, where: Mapping[str, str], service: Service) -> None:
+    since = after_curtain(service.since)
+    for n in (1, 2):
+        labels = {**where, "pod": f"{where['service']}-7d9f-{n}xq2{n}", "job": where["service"]}
+        share = Step(at=service.since, before=0.001, after=service.errors)
+        double.plant("http_requests_total", {**labels, "code": "200"}, _counter(since, share, 20))
+        bad = Step(at=service.since, before=0.999, after=1 - service.errors)
+        double.plant("http_requests_total", {**labels, "code": "500"}, _counter(since, bad, 20))
+        up = Step(at=service.since, before=1, after=service.up)
+        double.plant("up", labels, up.level)
+        _plant_versions(double, labels, service)
 
 
-def _swaying(found: Step) -> Level:
-    if {found.before, found.after} <= {0.0, 1.0}:
-        return found.level
-    if found.before == found.after:
-        return steady(found.after)
-    return step(found.before, found.after, after_curtain(found.at))
+def _counter(since: float, missing: Step, rate: float) -> Level:
+    """A counter of the requests that are not `missing`, with a small sway as real ones have."""
+    begun = CURTAIN.timestamp() - DAY_S
+
+    def total(at: float) -> float:
+        before, after = min(at, since) - begun, max(at - since, 0)
+        counted = rate * ((1 - missing.before) * before + (1 - missing.after) * after)
+        return counted + 0.2 * rate * (1 - missing.after) * math.sin(at / 47)
+
+    return total
+
+
+def _plant_versions(double: MetricsDouble, labels: Mapping[str, str], service: Service) -> None:
+    old = {**labels, "version": "v2.40.3"}
+    if not service.changed_to:
+        double.plant("app_build_info", old)
+        return
+    at_s = after_curtain(service.changed)
+    new = {**labels, "version": service.changed_to}
+    double.plant("app_build_info", old, lambda at: 1.0 if at < at_s else None)
+    double.plant("app_build_info", new, lambda at: 1.0 if at >= at_s else None)
 
 
 def numbered(labels: Mapping[str, str], n: int) -> dict[str, str]:

@@ -1,7 +1,8 @@
 """Plays a scene and writes down what people in the rooms saw."""
 
 import json
-from collections.abc import Mapping
+import re
+from collections.abc import Iterator, Mapping
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
@@ -16,6 +17,8 @@ from tests.e2e.scripted import SCRIPTS
 from tests.e2e.theatre import SLACK_ROOM, TELEGRAM_ROOM, Theatre, open_theatre
 
 Json = dict[str, Any]
+CLOCK = re.compile(r"\d+[:\u200b]+\d+(:\d+Z)?|\d+(\.\d+)? (min|s|h)\b( \d+ s)?")
+"""Times and spans, which follow the machine's own pace by a second or two."""
 FAULTS: Mapping[str, Fault | None] = {"up": None, "hang": Hang(), "down": bad_gateway()}
 
 
@@ -77,9 +80,9 @@ async def seen(theatre: Theatre) -> list[str]:
     """What the rooms show now, and the noise so far."""
     told: list[str] = []
     for message in theatre.slack.cards(SLACK_ROOM):
-        told += [f"slack [{state_of(message)}] {message.text}"]
-        told += [f"    {line}" for line in body_of(message)]
-        told += [f"  > {reply.text}" for reply in theatre.slack.thread(SLACK_ROOM, message.ts)]
+        told += [f"slack [{state_of(message)}] {CLOCK.sub('…', message.text)}"]
+        told += [f"    {line}" for line in outline(body_of(message))]
+        told += [f"  > {CLOCK.sub('…', reply.text)}" for reply in theatre.slack.thread(SLACK_ROOM, message.ts)]
     for sent in theatre.telegram.messages(TELEGRAM_ROOM):
         mark = "telegram" if sent.reply_to is None else "  > telegram"
         told += [f"{mark}{'' if sent.silent else ' (rings)'} {sent.text.splitlines()[0]}"]
@@ -107,6 +110,15 @@ def state_of(message: Message) -> str:
 def body_of(message: Message) -> list[str]:
     """Every text of a Slack card's blocks, line by line, buttons last."""
     return [line for block in message.blocks for line in _texts(block)]
+
+
+def outline(body: list[str]) -> Iterator[str]:
+    """The lines of a card that say how sure it is: heading, titles, caveats, buttons."""
+    yield from body[:1]
+    for line in body[1:]:
+        if line.startswith(("*", "⚠", "[")):
+            short = line.split(" — ")[0] if line.startswith("*Can it wait") else line
+            yield CLOCK.sub("…", short)
 
 
 def _texts(block: Json) -> list[str]:
