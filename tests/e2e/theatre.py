@@ -5,6 +5,7 @@ import secrets
 from collections.abc import AsyncIterator, Callable
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, field
+from datetime import datetime
 from pathlib import Path
 from typing import Any
 
@@ -23,18 +24,58 @@ from bot.drill.doubles.serve import serve
 from bot.drill.doubles.slack import SlackDouble
 from bot.drill.doubles.telegram import TelegramDouble
 from bot.drill.rehearsal_model import answer as rehearsed
+from bot.outbox import Outbox
+from bot.outbox.pace import RATES
 from bot.serve import Running
+from engine.model.run import CaseFile
 from storage.embedded import EmbeddedPostgres
-from storage.migrate import migrate
 from storage.store import SqlStore, open_store
 from tests.e2e.moved import MovedClock, make_movable, move_database
 
 Json = dict[str, Any]
 SLACK_ROOM = "C0ALERTS"
 TELEGRAM_ROOM = -1001234567890
+BOT_TOKEN = "700000001:rehearsal"
 TOKEN = "sender-token-0123456789"
 NEVER = "0001-01-01T00:00:00Z"
-REAL_WAIT_S = 25.0
+HELLO: Json = {
+    "status": "firing",
+    "labels": {"alertname": "Hello", "severity": "info"},
+    "annotations": {},
+    "startsAt": "2026-11-30T01:00:00Z",
+    "endsAt": NEVER,
+}
+"""Too slight for a card: all that is known after it is its sender."""
+REAL_WAIT_S = 20.0
+UNPACED = {
+    platform: rate.model_copy(
+        update={
+            "gap_s": 0,
+            "edit_gap_s": 0,
+            "posts_per_minute": None,
+            "edits_per_minute": None,
+            "per_second": None,
+        }
+    )
+    for platform, rate in RATES.items()
+}
+"""Doubles are not in a hurry; when a storm becomes a digest stays as it is."""
+BUSY = """
+    select (select count(*) from jobs where state = 'live'
+              and (running or run_at <= clock_timestamp() + interval '2 seconds'))
+         + (select count(*) from cards where wanted > sent and dead_reason is null
+              and due_at <= clock_timestamp() + interval '65 seconds')
+         + (select count(*) from messages where wanted > sent and dead_reason is null
+              and due_at <= clock_timestamp() + interval '65 seconds')
+"""
+LEFT = """
+    select 'job' as what, queue as which, running as held, error as last from jobs
+    where state = 'live' and run_at <= clock_timestamp() + interval '2 seconds'
+    union all select 'card', room_id, posting_since is not null, reason from cards
+    where wanted > sent and dead_reason is null
+    union all select 'message', kind, posting_since is not null, dedup_key from messages
+    where wanted > sent and dead_reason is null
+"""
 
 
 @dataclass
@@ -49,6 +90,8 @@ class Theatre:
     store: SqlStore
     dsn: str
     running: Running
+    posted_at: list[datetime] = field(default_factory=list)
+    """When each body was sent to the door."""
     http: httpx.AsyncClient = field(default_factory=lambda: httpx.AsyncClient(trust_env=False))
 
     @property
@@ -56,6 +99,7 @@ class Theatre:
         return self.running.house
 
     async def post(self, body: Json, kind: str = "alertmanager") -> httpx.Response:
+        self.posted_at.append(self.clock.now())
         return await self.http.post(
             f"{self.running.url}/webhooks/{kind}",
             json=body,
@@ -67,37 +111,30 @@ class Theatre:
         reply = await self.post(alertmanager(list(alerts)))
         assert reply.status_code == 202, reply.text
 
-    def alert(
-        self, rule: str, *, ago_s: float = 5, severity: str = "critical", **labels: str
-    ) -> Json:
-        """An alert that began `ago_s` before now."""
-        began = self.clock.now().timestamp() - ago_s
-        return {
-            "status": "firing",
-            "labels": {"alertname": rule, "severity": severity, **labels},
-            "annotations": {"summary": f"{rule} on {labels.get('service', 'something')}"},
-            "startsAt": iso(began),
-            "endsAt": NEVER,
-            "generatorURL": "",
-        }
+    async def jump(self, offset_s: float) -> None:
+        """Make it so many seconds after the curtain, then let what comes round by the clock come.
 
-    def resolved(self, alert: Json) -> Json:
-        """The same alert, ended now."""
-        return {**alert, "status": "resolved", "endsAt": iso(self.clock.now().timestamp())}
-
-    async def advance(self, seconds: float) -> None:
-        """Let time pass, in the process and in the database, and wait until all is quiet."""
-        self.clock.shift_s += seconds
-        await move_database(self.dsn, self.clock.shift_s)
+        The sweeps come before any post of the new moment: the least friendly order.
+        """
+        self.clock.jump(offset_s)
+        await move_database(self.dsn, self.clock.shift)
+        sweeper = self.house.sweeper()
+        await sweeper.sweep()
+        await sweeper.reap()
         await self.quiet()
 
     async def quiet(self) -> None:
         """Wait until nothing is due, running or still to be drawn."""
         calm = 0
-        async with asyncio.timeout(REAL_WAIT_S):
-            while calm < 3:
-                calm = 0 if await self.busy() else calm + 1
-                await asyncio.sleep(0.05)
+        try:
+            async with asyncio.timeout(REAL_WAIT_S):
+                while calm < 2:
+                    calm = 0 if await self.busy() else calm + 1
+                    await asyncio.sleep(0.03)
+        except TimeoutError:
+            async with self.store.begin() as tx:
+                left = [dict(row._mapping) for row in await tx.session.execute(text(LEFT))]
+            raise AssertionError(f"it does not come to rest: {left}") from None
 
     async def busy(self) -> bool:
         async with self.store.begin() as tx:
@@ -107,42 +144,22 @@ class Theatre:
         async with self.store.begin() as tx:
             return int((await tx.session.execute(text(sql))).scalar() or 0)
 
-    def slack_cards(self) -> list[str]:
-        """The lock-screen line of every card in Slack, oldest first."""
-        return [message.text for message in self.slack.cards(SLACK_ROOM)]
+    async def cases(self) -> list[CaseFile]:
+        """Every incident, oldest first."""
+        async with self.store.begin() as tx:
+            rows = await tx.session.execute(text("select id from incidents order by number"))
+            found = [await tx.case(row.id) for row in rows]
+        return [case for case in found if case is not None]
 
-    def telegram_cards(self) -> list[str]:
-        """The text of every card in Telegram that is no reply, oldest first."""
-        messages = self.telegram.messages(TELEGRAM_ROOM)
-        return [m.text for m in messages if m.reply_to is None]
-
-    async def ledger(self) -> Json:
-        """The noise so far: cards, audible messages, model calls."""
-        return {
-            "cards": {"slack": len(self.slack_cards()), "telegram": len(self.telegram_cards())},
-            "audible": {"telegram": len(self.telegram.audible(TELEGRAM_ROOM))},
-            "model_calls": await self.count("select count(*) from llm_calls"),
-            "incidents": await self.count("select count(*) from incidents"),
-        }
-
-
-BUSY = """
-    select (select count(*) from jobs where state = 'live'
-              and (running or run_at <= clock_timestamp()))
-         + (select count(*) from cards where wanted > sent and dead_reason is null
-              and due_at <= clock_timestamp() + interval '2 seconds')
-         + (select count(*) from messages where wanted > sent and dead_reason is null
-              and due_at <= clock_timestamp() + interval '2 seconds')
-"""
-
-
-def iso(at_s: float) -> str:
-    from datetime import UTC, datetime
-
-    return datetime.fromtimestamp(at_s, UTC).isoformat().replace("+00:00", "Z")
+    def first_post_s(self) -> float | None:
+        """Seconds from the last body sent to the newest Slack card; nothing moved in between."""
+        posts = self.slack.accepted("chat.postMessage")
+        roots = [call.at for call in posts if not call.given.get("thread_ts")]
+        return (roots[-1] - self.posted_at[-1]).total_seconds() if roots else None
 
 
 def alertmanager(alerts: list[Json]) -> Json:
+    """The body Alertmanager posts."""
     firing = any(alert["status"] == "firing" for alert in alerts)
     return {
         "version": "4",
@@ -159,18 +176,31 @@ def alertmanager(alerts: list[Json]) -> Json:
 
 
 def configured(home: Path, **urls: str) -> Json:
-    """The configuration of a play; scenarios override parts of it."""
+    """The configuration of a play; scenes override parts of it."""
     return {
         "prometheus": {"url": urls["metrics"]},
         "rooms": [{"slack": SLACK_ROOM}, {"telegram": TELEGRAM_ROOM}],
         "ai_triage": True,
         "webhook_token": TOKEN,
         "slack": {"bot_token": "xoxb-rehearsal", "base_url": f"{urls['slack']}/api/"},
-        "telegram": {"token": "700000001:rehearsal", "base_url": f"{urls['telegram']}/bot"},
+        "telegram": {"token": BOT_TOKEN, "base_url": f"{urls['telegram']}/bot"},
         "model": {"api_key": "sk-rehearsal", "base_url": urls["model"]},
         "http": {"port": 0},
         "home": str(home),
     }
+
+
+def unpaced(house: House) -> House:
+    """The house with an outbox that waits for no chat."""
+    house.outbox = Outbox(
+        store=house.store,
+        chats=house.chats,
+        clock=house.clock,
+        telemetry=house.telemetry,
+        links=house.links,
+        rates=UNPACED,
+    )
+    return house
 
 
 @asynccontextmanager
@@ -179,38 +209,37 @@ async def open_theatre(
     home: Path,
     *,
     answer: Answerer = rehearsed,
-    plant: Callable[[MetricsDouble, MovedClock], None] = lambda _, __: None,
+    plant: Callable[[MetricsDouble], None] = lambda _: None,
     change: Callable[[Json], None] = lambda _: None,
+    known: bool = True,
 ) -> AsyncIterator[Theatre]:
     """Start everything; leaving it stops everything.
 
     Args:
-        postgres: the server the play's database lives in.
+        postgres: the server the play's database lives in, with the template made.
         home: state folder.
         answer: what the model says.
         plant: what the metrics server holds.
         change: edits the configuration before it is read.
+        known: whether the source has spoken before the curtain.
     """
     clock = MovedClock()
-    slack, telegram = SlackDouble(clock.now), TelegramDouble(clock.now, token="700000001:rehearsal")
+    slack, telegram = SlackDouble(clock.now), TelegramDouble(clock.now, token=BOT_TOKEN)
     slack.channel(SLACK_ROOM)
     telegram.chat(TELEGRAM_ROOM)
     metrics, model = MetricsDouble(clock.now), MessagesDouble(clock.now, answer)
-    plant(metrics, clock)
+    plant(metrics)
+    doubles = {"slack": slack, "telegram": telegram, "metrics": metrics, "model": model}
     name = f"play_{secrets.token_hex(4)}"
     async with AsyncExitStack() as stack:
         urls = {
             key: await stack.enter_async_context(serve(double.app))
-            for key, double in {
-                "slack": slack,
-                "telegram": telegram,
-                "metrics": metrics,
-                "model": model,
-            }.items()
+            for key, double in doubles.items()
         }
         url = await make_movable(postgres, name)
         stack.push_async_callback(postgres.drop_database, name)
-        await migrate(url)
+        dsn = postgres.dsn(name)
+        await move_database(dsn, clock.shift)
         store = open_store(url, audit_key=b"plays")
         stack.push_async_callback(store.close)
         raw = configured(home, **urls)
@@ -218,8 +247,11 @@ async def open_theatre(
         settings = Settings.model_validate(raw)
         await declare(store, settings)
         house = House(settings, store, chats(settings, Console(quiet=True)), clock=clock)
-        running = Running(house)
-        play = Theatre(clock, slack, telegram, metrics, model, store, postgres.dsn(name), running)
+        running = Running(unpaced(house))
+        play = Theatre(clock, slack, telegram, metrics, model, store, dsn, running)
         stack.push_async_callback(play.http.aclose)
         await stack.enter_async_context(running.work())
+        if known:
+            await play.fire(HELLO)
+        await play.jump(0)
         yield play

@@ -3,8 +3,8 @@
 import math
 import re
 from bisect import bisect_left, bisect_right
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
 
 from promql_parser import Matcher, MatchOp, VectorSelector
 
@@ -31,6 +31,8 @@ class Series:
 
     labels: Labels
     source: Signal | tuple[Point, ...]
+    scraped: dict[int, float | None] = field(default_factory=dict, repr=False, compare=False)
+    """Samples of a function by their tick: what was scraped once is not asked for again."""
 
     def between(self, start: float, end: float) -> list[Point]:
         """Give the samples from `start` to `end`, both included."""
@@ -38,13 +40,19 @@ class Series:
             low = bisect_left(self.source, (start, -math.inf))
             return list(self.source[low : bisect_right(self.source, (end, math.inf))])
         first, last = math.ceil(start / SCRAPE_S), math.floor(end / SCRAPE_S)
-        ticks = (tick * SCRAPE_S for tick in range(first, last + 1))
-        return [(at, value) for at in ticks if (value := self.source(at)) is not None]
+        found = ((tick * SCRAPE_S, self._scrape(tick)) for tick in range(first, last + 1))
+        return [(at, value) for at, value in found if value is not None]
+
+    def _scrape(self, tick: int) -> float | None:
+        if tick not in self.scraped:
+            assert callable(self.source), "points are not scraped"
+            self.scraped[tick] = self.source(tick * SCRAPE_S)
+        return self.scraped[tick]
 
     def at(self, time: float) -> float | None:
         """Give the value now: the last sample, unless it is too old or the series has ended."""
         if not isinstance(self.source, tuple):
-            return self.source(math.floor(time / SCRAPE_S) * SCRAPE_S)
+            return self._scrape(math.floor(time / SCRAPE_S))
         points = self.between(time - LOOKBACK_S, time)
         return points[-1][1] if points else None
 
@@ -58,13 +66,13 @@ class Store:
 
     def __init__(self) -> None:
         self.series: list[Series] = []
-        self._found: dict[str, list[Series]] = {}
-        """What each selector matched; a range query asks the same at every step."""
+        self._chosen: dict[str, list[Series]] = {}
+        """What selectors matched, by their text; a range query asks at every step."""
 
     def plant(self, name: str, labels: Labels, source: Signal | Iterable[Point] | float) -> None:
         """Add a series: a function of unix time, a list of points, or one value for ever."""
-        self._found.clear()
         named = {NAME: name, **labels}
+        self._chosen.clear()
         if isinstance(source, int | float):
             value = float(source)
             self.series.append(Series(named, lambda _: value))
@@ -73,12 +81,12 @@ class Store:
         else:
             self.series.append(Series(named, tuple(sorted(source))))
 
-    def select(self, selector: VectorSelector) -> Sequence[Series]:
+    def select(self, selector: VectorSelector) -> list[Series]:
         """Find what a selector matches."""
-        wanted = f"{selector.name} {selector.matchers}"
-        if wanted not in self._found:
-            self._found[wanted] = list(self._matching(selector))
-        return self._found[wanted]
+        key = str(selector)
+        if key not in self._chosen:
+            self._chosen[key] = list(self._matching(selector))
+        return self._chosen[key]
 
     def _matching(self, selector: VectorSelector) -> Iterator[Series]:
         groups = [list(group) for group in selector.matchers.or_matchers] or [[]]

@@ -1,0 +1,152 @@
+"""A scene: what is there, what happens when, and what must have come of it by then."""
+
+from collections.abc import Iterator, Mapping
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any, Literal, Self
+
+import yaml
+from pydantic import Field, field_validator, model_validator
+
+from engine.model.policy import seconds
+from tests.e2e.planted import Estate, Strict, after_curtain, numbered
+
+Json = dict[str, Any]
+SCENES = Path(__file__).parent / "scenes"
+NEVER = "0001-01-01T00:00:00Z"
+Backend = Literal["up", "hang", "down"]
+
+
+class Alert(Strict):
+    """An alert; `times` makes several, numbered from 1 by `{n}`."""
+
+    rule: str
+    severity: str = "critical"
+    labels: dict[str, str] = {}
+    began: str = "-2m"
+    """When it started, from the curtain."""
+    summary: str = ""
+    annotations: dict[str, str] = {}
+    times: int = 1
+
+    def body(self, n: int, ended_at: datetime | None, began_at: datetime | None) -> Json:
+        """What the sender says of the nth."""
+        began = began_at or datetime.fromtimestamp(after_curtain(self.began), UTC)
+        named = {"alertname": self.rule, "severity": self.severity, **self.labels}
+        return {
+            "status": "resolved" if ended_at else "firing",
+            "labels": numbered(named, n),
+            "annotations": {"summary": self.summary or f"{self.rule} fires", **self.annotations},
+            "startsAt": iso(began),
+            "endsAt": iso(ended_at) if ended_at else NEVER,
+            "generatorURL": "",
+        }
+
+
+class Expected(Strict):
+    """What must be true at that moment; only what is named is looked at."""
+
+    cards: int | None = None
+    """In each room."""
+    open: int | None = None
+    """Incidents that are open."""
+    rang: int | None = None
+    """Telegram messages with sound, from the beginning."""
+    model_calls: int | None = None
+    model_calls_most: int | None = None
+    states: list[str] | None = None
+    """Of the Slack cards, oldest first."""
+    trust: str | None = None
+    """Of the newest finding."""
+    verify: str | None = None
+    disposition: str | None = None
+    degraded: bool | None = None
+    vetoes: list[str] | None = None
+    caveats: list[str] | None = None
+    confidence_most: float | None = None
+    confidence: float | None = None
+    floor: str | None = None
+    """Text of the newest round's floor, in part."""
+    queries: int | None = None
+    """PromQL the metrics server was asked since the model was first asked; 0 is no floor."""
+    says: list[str] = []
+    """Parts of the newest Slack card."""
+    never_says: list[str] = []
+    """Parts no message in either chat has."""
+
+
+class Act(Strict):
+    """What happens at one moment."""
+
+    at: str = "0s"
+    fire: list[str] = []
+    """Names of alerts; `pod 2-5` are the second to the fifth."""
+    again: bool = False
+    """The alerts start anew at this moment."""
+    resolve: list[str] = []
+    change: Json | None = None
+    prometheus: Backend | None = None
+    expect: Expected | None = None
+    facts_within_s: float | None = None
+    """Real seconds a new card may take after the post."""
+
+    @property
+    def offset_s(self) -> float:
+        return float(str(seconds(self.at)))
+
+
+class Scene(Strict):
+    """One scene."""
+
+    name: str = ""
+    about: str
+    proves: list[str] = []
+    model: str = "honest"
+    settings: Json = {}
+    first_contact: bool = False
+    """Nobody has heard of the source before."""
+    estate: Estate = Estate()
+    alerts: dict[str, Alert]
+    acts: list[Act] = Field(min_length=1)
+
+    @field_validator("alerts", mode="before")
+    @classmethod
+    def _rules_by_name(cls, given: Mapping[str, Json]) -> Json:
+        return {name: {"rule": name, **alert} for name, alert in given.items()}
+
+    @model_validator(mode="after")
+    def _known_alerts(self) -> Self:
+        for act in self.acts:
+            list(self.posted(act, datetime.fromtimestamp(0, UTC)))
+        return self
+
+    def posted(self, act: Act, now: datetime) -> Iterator[Json]:
+        """The alerts an act posts."""
+        for name, n in chosen(act.fire, self.alerts):
+            yield self.alerts[name].body(n, None, now if act.again else None)
+        for name, n in chosen(act.resolve, self.alerts):
+            yield self.alerts[name].body(n, now, None)
+
+
+def chosen(names: list[str], alerts: Mapping[str, Alert]) -> Iterator[tuple[str, int]]:
+    """Read `pod`, `pod 3` and `pod 2-5`."""
+    for said in names:
+        name, _, span = said.partition(" ")
+        first, _, last = (span or f"1-{alerts[name].times}").partition("-")
+        for n in range(int(first), int(last or first) + 1):
+            yield name, n
+
+
+def iso(at: datetime) -> str:
+    """A moment as Alertmanager writes it."""
+    return at.isoformat().replace("+00:00", "Z")
+
+
+def scenes() -> list[Scene]:
+    """Every scene, by name."""
+    return [read(path) for path in sorted(SCENES.glob("*.yaml"))]
+
+
+def read(path: Path) -> Scene:
+    """One scene from its file."""
+    return Scene.model_validate({"name": path.stem, **yaml.safe_load(path.read_text("utf-8"))})
