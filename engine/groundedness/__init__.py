@@ -1,0 +1,1 @@
+"""Whether what a finding names stands in the evidence: a floor against fabrication, no more."""

@@ -1,0 +1,72 @@
+"""The groundedness of a draft or judgement in the evidence it was given."""
+
+from collections.abc import Iterator
+
+from engine.groundedness.score import Groundedness, score
+from engine.groundedness.vocabulary import NAMESPACE_KEYS, SERVICE_KEYS
+from engine.model.finding import CheckResult, CheckSource, Draft, Judgement, PlannedCheckKind, Round
+from engine.model.pack import HistoryFacts, Item, Pack, SectionName
+
+
+def of_finding(said: Draft | Judgement, pack: Pack, round_: Round | None) -> Groundedness:
+    """Look up what was said in the pack and the round's results.
+
+    What a person could do next and what was missing are left out: both name things the evidence
+    need not hold. The questions a model asked are its own words, so only results are evidence.
+    """
+    return score(
+        tuple(_cited(said)),
+        tuple(_evidence(pack, round_)),
+        known=tuple(_known(pack, round_)),
+        memory_texts=tuple(_recalled(pack)),
+    )
+
+
+def _cited(said: Draft | Judgement) -> Iterator[str]:
+    if said.root_cause:
+        yield said.root_cause
+    claims = said.claims if isinstance(said, Draft) else [r.claim for r in said.rulings]
+    yield from (claim.text for claim in claims)
+
+
+def _evidence(pack: Pack, round_: Round | None) -> Iterator[str]:
+    yield pack.anchor.model_dump_json()
+    for section in pack.sections:
+        if section.name is not SectionName.PRIORS:
+            for item in section.items:
+                yield from _told(item)
+    yield from (_seen(result) for result in (round_.results if round_ else ()))
+
+
+def _seen(result: CheckResult) -> str:
+    """Give a result's text; the expression a model wrote heads its own results and is left out."""
+    own = result.source is CheckSource.MODEL and result.kind == PlannedCheckKind.PROMQL
+    return result.text.partition("\n")[2] if own else result.text
+
+
+def _told(item: Item) -> Iterator[str]:
+    """Give an item's words and figures without what an earlier finding said."""
+    if isinstance(item.facts, HistoryFacts):
+        cause = item.facts.last_root_cause
+        yield item.text.replace(cause, "") if cause else item.text
+        yield item.facts.model_dump_json(exclude={"last_root_cause"})
+        return
+    yield item.text
+    yield item.facts.model_dump_json()
+
+
+def _recalled(pack: Pack) -> Iterator[str]:
+    for section in pack.sections:
+        for item in section.items:
+            if section.name is SectionName.PRIORS:
+                yield item.text
+            elif isinstance(item.facts, HistoryFacts):
+                yield item.facts.last_root_cause or ""
+
+
+def _known(pack: Pack, round_: Round | None) -> Iterator[str]:
+    anchor = pack.anchor
+    yield from (name for name in (anchor.service, anchor.host) if name)
+    labelled = [anchor.grouping_key, *(r.scope for r in (round_.results if round_ else ()))]
+    for labels in labelled:
+        yield from (v for k, v in labels.items() if k in NAMESPACE_KEYS | SERVICE_KEYS)
