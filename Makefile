@@ -12,16 +12,18 @@ help: ## list these targets
 .venv/.run: requirements.lock pyproject.toml requirements-uv.lock
 	python3.11 -m venv .venv
 	.venv/bin/pip install --quiet --disable-pip-version-check --require-hashes -r requirements-uv.lock
-	$(UV) pip install --quiet --python $(PY) --require-hashes -r requirements.lock
+	$(UV) pip install --quiet --python $(PY) --compile-bytecode --require-hashes -r requirements.lock
 	@touch $@
 
 .venv/.ready: .venv/.run requirements-build.lock
 	$(UV) pip install --quiet --python $(PY) --require-hashes -r requirements-build.lock
 	$(UV) pip install --quiet --python $(PY) --no-deps --no-build-isolation -e .
+	# Ours too: where Python may not write bytecode, every start would compile it again.
+	$(PY) -m compileall -q bot cards engine storage
 	@touch $@
 
 .venv/.dev: .venv/.ready requirements-dev.lock
-	$(UV) pip install --quiet --python $(PY) --require-hashes -r requirements-dev.lock
+	$(UV) pip install --quiet --python $(PY) --compile-bytecode --require-hashes -r requirements-dev.lock
 	@git config core.hooksPath .githooks 2>/dev/null || true
 	@touch $@
 
