@@ -4,7 +4,7 @@ UV := .venv/bin/uv
 SHELL := /bin/bash
 
 .DEFAULT_GOAL := help
-.PHONY: help setup setup-dev check test drill bench faults docs lock migration proven clean
+.PHONY: help setup setup-dev check test drill bench docs lock migration promql-report pictures proven clean
 
 help: ## list these targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
@@ -58,6 +58,12 @@ docs: .venv/.dev ## render the reference pages from the code
 
 migration: .venv/.dev ## write the first migration again from storage/tables.py (before the first release only)
 	$(PY) -m tests.migration
+
+promql-report: .venv/.dev ## what the local PromQL check gets right and wrong on the corpora
+	$(PY) -m tests.reports.promql
+
+pictures: .venv/.dev ## draw every state of the card into docs/pictures (needs Chromium and npm)
+	$(PY) -m tests.reports.pictures
 
 proven: .venv/.dev ## list the requirements that have a test as their proof
 	$(PY) -m tests.proven
