@@ -102,20 +102,19 @@ class Corpus:
         return frozenset(self._pairs())
 
     def _pairs(self) -> Iterator[tuple[str, str]]:
-        last, condition = "", ""
+        before, condition = "", ""
         for word in self.words:
             if word.key:
                 yield key_of(word.key), value_of(word.text)
-                yield key_of(last + word.key), value_of(word.text)
+                yield key_of(before + word.key), value_of(word.text)
             for separator in "=:":
                 name, found, value = word.text.partition(separator)
                 if found and name and value:
                     yield key_of(name), value_of(value)
-            if word.key == "type":
-                condition = word.text
             if word.key == "status" and condition:
                 yield key_of(condition), value_of(word.text)
-            last = word.text if word.key == "" else ""
+            condition = word.text if word.key == "type" else condition
+            before = word.before
 
     @property
     def names(self) -> tuple[str, ...]:

@@ -22,6 +22,7 @@ _FIGURE = re.compile(
 )
 _SPELL = re.compile(r"[\d.]+(?:ms|us|µs|ns|[smhdw])[\dsmhdw.]*")
 _RATIO = re.compile(r"(\d{1,9})/(\d{1,9})")
+_NEXT_UNITS = LONG_TIME | UNITS | COUNTED | {"percent", "%"}
 _FIRST = frozenset("0123456789~≈<>≤≥=")
 _LONGEST_NUMBER = 40
 
@@ -112,7 +113,7 @@ def _code(seen: Figure) -> Indicator | None:
 def _measured(seen: Figure, after: str, *, about: bool) -> Indicator | None:
     """Read a number with its unit, stuck to it or in the next word."""
     unit, text = seen.unit, seen.text
-    if not unit and (after in {"percent", "%"} or after in LONG_TIME | UNITS | COUNTED):
+    if not unit and after in _NEXT_UNITS:
         unit, text = after, f"{text} {after}"
     if unit in {"%", "percent"}:
         return Indicator(kind=IndicatorKind.PERCENT, text=text, derived=True)

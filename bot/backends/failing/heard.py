@@ -2,6 +2,7 @@
 
 import json
 import re
+from collections import deque
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
@@ -44,9 +45,9 @@ def hear(body: object, sent: str = "") -> Heard:
         sent: the request's text in lower case.
     """
     heard = Heard(sent=sent)
-    todo: list[tuple[object, int]] = [(body, 0)]
+    todo: deque[tuple[object, int]] = deque([(body, 0)])
     while todo and heard.nodes < MOST_NODES:
-        node, depth = todo.pop(0)
+        node, depth = todo.popleft()
         heard.nodes += 1
         match node:
             case dict():
