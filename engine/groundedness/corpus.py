@@ -7,7 +7,7 @@ from functools import cached_property
 from engine.groundedness.figures import figure, number
 from engine.groundedness.kinds import Indicator, IndicatorKind
 from engine.groundedness.shapes import address
-from engine.groundedness.times import DATE, TIME, Moment, moment
+from engine.groundedness.times import DATE, TIME, Moment, moment, span
 from engine.groundedness.vocabulary import PLAIN_NAMES, SPELLED
 from engine.groundedness.words import Word, words
 
@@ -132,7 +132,8 @@ class Corpus:
             case IndicatorKind.IP:
                 return address(found.text) in self.addresses
             case IndicatorKind.TIMESTAMP:
-                return moment(" ".join(found.text.split())) in self.moments
+                ends = span(found.text) or (" ".join(found.text.split()),)
+                return all(moment(end) in self.moments for end in ends)
             case (
                 IndicatorKind.DURATION
                 | IndicatorKind.PERCENT

@@ -43,6 +43,7 @@ def names(result: Groundedness) -> tuple[list[str], list[str]]:
         ("at 10:01Z", "2026-04-18T10:01:00Z"),
         ("at 12:01:00+02:00", "2026-04-18T10:01:00.000Z"),
         ("at 2026-04-18 10:01", "2026-04-18T10:01:00Z"),
+        ("10:01-10:05Z", "10:01:00Z, then 10:05:00Z"),
         ("ready=1", '{"ready": 1}'),
         ("ready=1", '{"ready":1,"b":2}'),
         ("exit_code=137", "(reason: OOMKilled, exit code: 137)"),
