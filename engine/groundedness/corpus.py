@@ -8,7 +8,7 @@ from engine.groundedness.figures import figure, number
 from engine.groundedness.kinds import Indicator, IndicatorKind
 from engine.groundedness.shapes import address
 from engine.groundedness.times import DATE, TIME, Moment, moment, span
-from engine.groundedness.vocabulary import PLAIN_NAMES, SPELLED
+from engine.groundedness.vocabulary import COUNTED, PLAIN_NAMES, SPELLED
 from engine.groundedness.words import Word, words
 
 _KEY = re.compile(r"[^a-z0-9]")
@@ -147,14 +147,23 @@ class Corpus:
                 return self._holds_name(found)
 
     def _holds_amount(self, found: Indicator) -> bool:
-        first = found.text.partition(" ")[0]
+        first, _, noun = found.text.partition(" ")
         spelled = SPELLED.get(first.lower())
         if spelled is not None:
             return str(spelled) in self.numbers
         seen = figure(first)
         if seen is None:
             return self._holds_name(found)
+        if noun in COUNTED and len(seen.text) == 1:
+            return self._counts(seen.text, noun.rstrip("s"))
         return set(seen.numbers) <= self.numbers
+
+    def _counts(self, digit: str, noun: str) -> bool:
+        """Look for a count of one digit where its noun is counted: such digits stand everywhere."""
+        counted = {value for key, value in self.pairs if noun in key and value.isdigit()}
+        if not counted:
+            return digit in self.numbers
+        return digit in counted or re.search(rf"\b{digit} {noun}", self.folded) is not None
 
     def _holds_pair(self, text: str) -> bool:
         name, _, value = text.partition("=")

@@ -44,6 +44,8 @@ def names(result: Groundedness) -> tuple[list[str], list[str]]:
         ("at 12:01:00+02:00", "2026-04-18T10:01:00.000Z"),
         ("at 2026-04-18 10:01", "2026-04-18T10:01:00Z"),
         ("10:01-10:05Z", "10:01:00Z, then 10:05:00Z"),
+        ("0 restarts", '"restart_count": 0, "replicas": 3'),
+        ("3 pods", '"ready": 3'),
         ("ready=1", '{"ready": 1}'),
         ("ready=1", '{"ready":1,"b":2}'),
         ("exit_code=137", "(reason: OOMKilled, exit code: 137)"),
@@ -80,6 +82,7 @@ def test_the_same_thing_is_found_in_another_spelling(cited: str, evidence: str) 
         ("http_requests_total", "http_requests_total_sum"),
         ("api-7d9f8b6c5d-x2v4q", "api-7d9f8b6c5d-x2v4r"),
         ("exit code 137", "2026-01-13T07:00:00Z pod-137a"),
+        ("3 restarts", '"restart_count": 0, "replicas": 3'),
         ("45 s", "2026-04-18T10:45:00Z"),
     ],
 )
