@@ -7,8 +7,8 @@ from functools import cached_property
 from engine.groundedness.figures import figure, number
 from engine.groundedness.kinds import Indicator, IndicatorKind
 from engine.groundedness.shapes import address
-from engine.groundedness.times import DATE, TIME, Moment, moment
-from engine.groundedness.vocabulary import PLAIN_NAMES, SPELLED
+from engine.groundedness.times import DATE, TIME, Moment, moment, span
+from engine.groundedness.vocabulary import COUNTED, PLAIN_NAMES, SPELLED
 from engine.groundedness.words import Word, words
 
 _KEY = re.compile(r"[^a-z0-9]")
@@ -102,20 +102,19 @@ class Corpus:
         return frozenset(self._pairs())
 
     def _pairs(self) -> Iterator[tuple[str, str]]:
-        last, condition = "", ""
+        before, condition = "", ""
         for word in self.words:
             if word.key:
                 yield key_of(word.key), value_of(word.text)
-                yield key_of(last + word.key), value_of(word.text)
+                yield key_of(before + word.key), value_of(word.text)
             for separator in "=:":
                 name, found, value = word.text.partition(separator)
                 if found and name and value:
                     yield key_of(name), value_of(value)
-            if word.key == "type":
-                condition = word.text
             if word.key == "status" and condition:
                 yield key_of(condition), value_of(word.text)
-            last = word.text if word.key == "" else ""
+            condition = word.text if word.key == "type" else condition
+            before = word.before
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -133,7 +132,8 @@ class Corpus:
             case IndicatorKind.IP:
                 return address(found.text) in self.addresses
             case IndicatorKind.TIMESTAMP:
-                return moment(" ".join(found.text.split())) in self.moments
+                ends = span(found.text) or (" ".join(found.text.split()),)
+                return all(moment(end) in self.moments for end in ends)
             case (
                 IndicatorKind.DURATION
                 | IndicatorKind.PERCENT
@@ -147,14 +147,23 @@ class Corpus:
                 return self._holds_name(found)
 
     def _holds_amount(self, found: Indicator) -> bool:
-        first = found.text.partition(" ")[0]
+        first, _, noun = found.text.partition(" ")
         spelled = SPELLED.get(first.lower())
         if spelled is not None:
             return str(spelled) in self.numbers
         seen = figure(first)
         if seen is None:
             return self._holds_name(found)
+        if noun in COUNTED and len(seen.text) == 1:
+            return self._counts(seen.text, noun.rstrip("s"))
         return set(seen.numbers) <= self.numbers
+
+    def _counts(self, digit: str, noun: str) -> bool:
+        """Look for a count of one digit where its noun is counted: such digits stand everywhere."""
+        counted = {value for key, value in self.pairs if noun in key and value.isdigit()}
+        if not counted:
+            return digit in self.numbers
+        return digit in counted or re.search(rf"\b{digit} {noun}", self.folded) is not None
 
     def _holds_pair(self, text: str) -> bool:
         name, _, value = text.partition("=")

@@ -8,7 +8,7 @@ from engine.groundedness.figures import amount, starts_amount
 from engine.groundedness.kinds import Indicator, IndicatorKind
 from engine.groundedness.names import by_event, by_known, by_label, by_pair
 from engine.groundedness.shapes import by_shape, is_constant
-from engine.groundedness.times import DATE, MONTHS, TIME, moment
+from engine.groundedness.times import DATE, MONTHS, TIME, moment, span
 from engine.groundedness.vocabulary import SCHEMA_KEYS, SPELLED, STATES
 from engine.groundedness.words import Word, word_after, words
 
@@ -62,7 +62,7 @@ class _Scan:
     def _moment(self, word: Word) -> Indicator | None:
         """Read a point in time of one, two or three words."""
         more = 2 if word.text in _MONTH_NAMES else 1 if DATE.fullmatch(word.text) else 0
-        told = self._dated(word, more) if more else ""
+        told = self._dated(word, more) if more else word.text if span(word.text) else ""
         if not told and more < 2 and moment(word.text) is not None:  # noqa: PLR2004 no month alone
             told = word.text
         self.taken = word.start + len(told)
@@ -90,7 +90,7 @@ class _Scan:
     def _name(self, word: Word) -> Indicator | None:
         if "=" in word.text and "://" not in word.text:
             return _pair(word.text)
-        if is_constant(word.text) and _heads(word):
+        if self._is_heading(word):
             return None
         key = "n" if word.before == "-n" else word.key
         labelled = by_label(key, word.text) if key else None
@@ -104,6 +104,13 @@ class _Scan:
             or by_event(word.text, word.before)
             or self._known_with_port(word)
         )
+
+    def _is_heading(self, word: Word) -> bool:
+        """Whether it names a paragraph, as in `SUMMARY_OF:`, or a field, as in `Strategy:   x`."""
+        if word.closer != ":":
+            return False
+        column = self.text[word.end + 1 : word.end + 3] == "  "
+        return column or (word.opener in {"", "\n"} and is_constant(word.text))
 
     def _known_with_port(self, word: Word) -> Indicator | None:
         name, colon, _ = word.text.partition(":")
@@ -130,8 +137,3 @@ def _pair(text: str) -> Indicator | None:
         if timed is not None and timed.kind is IndicatorKind.DURATION:
             return timed
     return by_pair(text)
-
-
-def _heads(word: Word) -> bool:
-    """Whether it is the heading of a paragraph: first of its line, with a colon after it."""
-    return word.opener in {"", "\n"} and word.closer == ":"

@@ -22,6 +22,7 @@ _FIGURE = re.compile(
 )
 _SPELL = re.compile(r"[\d.]+(?:ms|us|µs|ns|[smhdw])[\dsmhdw.]*")
 _RATIO = re.compile(r"(\d{1,9})/(\d{1,9})")
+_NEXT_UNITS = LONG_TIME | UNITS | COUNTED | {"percent", "%"}
 _FIRST = frozenset("0123456789~≈<>≤≥=")
 _LONGEST_NUMBER = 40
 
@@ -112,7 +113,7 @@ def _code(seen: Figure) -> Indicator | None:
 def _measured(seen: Figure, after: str, *, about: bool) -> Indicator | None:
     """Read a number with its unit, stuck to it or in the next word."""
     unit, text = seen.unit, seen.text
-    if not unit and (after in {"percent", "%"} or after in LONG_TIME | UNITS | COUNTED):
+    if not unit and (after in _NEXT_UNITS or _is_rate(after)):
         unit, text = after, f"{text} {after}"
     if unit in {"%", "percent"}:
         return Indicator(kind=IndicatorKind.PERCENT, text=text, derived=True)
@@ -120,9 +121,15 @@ def _measured(seen: Figure, after: str, *, about: bool) -> Indicator | None:
         return Indicator(kind=IndicatorKind.QUANTITY, text=text, derived=about)
     if unit in (LONG_TIME if " " in text else SHORT_TIME):
         return Indicator(kind=IndicatorKind.DURATION, text=text, derived=about)
-    if unit == "/" or unit in UNITS or unit in COUNTED:
+    if unit == "/" or unit in UNITS or unit in COUNTED or _is_rate(unit):
         return Indicator(kind=IndicatorKind.QUANTITY, text=text, derived=about)
     return None if unit else _bare(seen, about=about)
+
+
+def _is_rate(unit: str) -> bool:
+    """Whether it is so much of something in a time: `GB/min`, `requests/s`."""
+    what, slash, time = unit.partition("/")
+    return bool(slash) and time in LONG_TIME and (what in UNITS or what in COUNTED)
 
 
 def _bare(seen: Figure, *, about: bool) -> Indicator | None:

@@ -39,9 +39,10 @@ def _evidence(pack: Pack, round_: Round | None) -> Iterator[str]:
 
 
 def _seen(result: CheckResult) -> str:
-    """Give a result's text; the expression a model wrote heads its own results and is left out."""
-    own = result.source is CheckSource.MODEL and result.kind == PlannedCheckKind.PROMQL
-    return result.text.partition("\n")[2] if own else result.text
+    """Give a result's text and scope, without the expression a model wrote and its matchers."""
+    if result.source is CheckSource.MODEL and result.kind == PlannedCheckKind.PROMQL:
+        return result.text.partition("\n")[2]
+    return "\n".join([result.text, *(f"{name}={value}" for name, value in result.scope.items())])
 
 
 def _told(item: Item) -> Iterator[str]:

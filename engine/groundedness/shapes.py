@@ -6,9 +6,9 @@ from collections.abc import Callable
 from functools import lru_cache
 
 from engine.groundedness.kinds import Indicator, IndicatorKind
+from engine.groundedness.machines import host, pod
 from engine.groundedness.vocabulary import (
     ACTIONS,
-    DOMAINS,
     ERROR_NAMES,
     FILE_ENDS,
     MEASURES,
@@ -32,50 +32,6 @@ _SERIES = re.compile(r"[a-z][a-z0-9]*_[a-z0-9_:]{2,200}")
 _EMAIL = re.compile(r"[\w.+-]{1,80}@[A-Za-z][\w.-]{1,200}")
 _ARN = re.compile(r"arn:[a-z-]{2,20}:[\w:/+=,.@*-]{3,400}")
 _DOMAIN_USER = re.compile(r"[A-Za-z][\w.-]{1,30}\\[A-Za-z][\w.-]{1,60}\$?")
-_HOST = re.compile(r"[A-Za-z0-9_](?:[A-Za-z0-9._-]{0,251})[A-Za-z0-9]")
-_HYPHENED = re.compile(r"[a-z][a-z0-9.-]{1,250}[a-z0-9]")
-_ROLE_HOST = re.compile(
-    r"[a-z][a-z0-9-]{0,200}-(?:worker|master|control-plane|controlplane|node|standby)\d{0,4}"
-)
-_MEMBER = re.compile(r"[a-z][a-z0-9-]{0,200}-\d{1,3}")
-_CLOUD_ID = re.compile(r"(?:i|vol|eni|sg|subnet|vpc|ami|snap|igw|nat|rtb|acl)-[0-9a-f]{8,17}")
-_NUMBERED_HOST = re.compile(r"(?:ip|host|node|vm|srv|web|db|app|gw|lb|rack)-?\d[\d-]{0,40}[a-z]?")
-_POD_HASH = re.compile(r"[a-z0-9]{5,10}")
-_POD_END = re.compile(r"[a-z0-9]{5}")
-_SECRET_LETTERS = frozenset("bcdfghjklmnpqrstvwxz2456789")
-"""What Kubernetes makes random suffixes of: no vowels, no 0, 1 or 3."""
-_NO_MEMBERS = frozenset(
-    [
-        "step",
-        "phase",
-        "top",
-        "tier",
-        "sev",
-        "level",
-        "layer",
-        "part",
-        "stage",
-        "type",
-        "class",
-        "version",
-        "pool",
-        "group",
-        "option",
-        "rule",
-        "line",
-        "utf",
-        "sha",
-        "iso",
-        "p",
-        "case",
-        "page",
-        "round",
-        "attempt",
-        "shard",
-        "h",
-    ]
-)
-_REGION = re.compile(r"(?:us|eu|ap|sa|ca|me|af|il|asia|europe|australia)-[a-z-]{2,20}-?\d[a-z]?")
 _LEAST_LOWER = 3
 
 
@@ -199,42 +155,6 @@ def _path(word: str) -> IndicatorKind | None:
     return IndicatorKind.PATH if is_file and (not line or line.isdigit()) else None
 
 
-def _pod(word: str) -> IndicatorKind | None:
-    if not _HYPHENED.fullmatch(word) or "." in word:
-        return None
-    head, _, end = word.rpartition("-")
-    name, _, middle = head.rpartition("-")
-    if name and _POD_HASH.fullmatch(middle) and _is_random(middle):
-        return IndicatorKind.POD if _POD_END.fullmatch(end) or _is_random(end) else None
-    if head and _POD_END.fullmatch(end) and _is_random(end):
-        return IndicatorKind.POD
-    ordinal = end.isdigit() and len(end) == 3 and any(c.isdigit() for c in middle)  # noqa: PLR2004
-    return IndicatorKind.POD if name and ordinal else None
-
-
-def _is_random(part: str) -> bool:
-    digits = sum(c.isdigit() for c in part)
-    if len(part) < 5 or digits == len(part):  # noqa: PLR2004 shorter ones are words
-        return False
-    return digits > 0 or (_SECRET_LETTERS.issuperset(part) and len(part) > 5)  # noqa: PLR2004
-
-
-def _host(word: str) -> IndicatorKind | None:
-    name, _, port = word.partition(":")
-    if (port and not port.isdigit()) or not _HOST.fullmatch(name):
-        return None
-    if "." in name:
-        labels = name.lower().split(".")
-        last = labels[-1] in DOMAINS and all(labels) and any(c.isalpha() for c in labels[0])
-        return IndicatorKind.HOST if last and not name.isupper() else None
-    if _REGION.fullmatch(name):
-        return None
-    if _CLOUD_ID.fullmatch(name) or _NUMBERED_HOST.fullmatch(name) or _ROLE_HOST.fullmatch(name):
-        return IndicatorKind.HOST
-    member = _MEMBER.fullmatch(name) and name.partition("-")[0] not in _NO_MEMBERS
-    return IndicatorKind.HOST if member else None
-
-
 _READERS: tuple[Callable[[str], IndicatorKind | None], ...] = (
     _url,
     _ip,
@@ -245,6 +165,6 @@ _READERS: tuple[Callable[[str], IndicatorKind | None], ...] = (
     _series,
     _image,
     _path,
-    _pod,
-    _host,
+    pod,
+    host,
 )

@@ -30,6 +30,14 @@ class Moment(NamedTuple):
     """`10:45:00` in UTC, with the digits of a fraction that are not zero; empty for a day."""
 
 
+def span(text: str) -> tuple[str, str] | None:
+    """Part `15:08-15:12Z` into its ends; the second end's zone is the first one's too."""
+    first, dash, last = text.partition("-")
+    if not dash or not (begin := TIME.fullmatch(first)) or not (end := TIME.fullmatch(last)):
+        return None
+    return first if begin[5] else first + (end[5] or ""), last
+
+
 @lru_cache(maxsize=4096)
 def moment(text: str) -> Moment | None:
     """Read `10:42Z`, `2026-04-18T10:42:00Z`, `2026-04-18 10:42`, `Oct 19 00:13:18` or a date."""

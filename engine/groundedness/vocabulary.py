@@ -146,3 +146,8 @@ POD_KEYS = frozenset(["pod", "pod_name", "kube_pod"])
 ACCOUNT_KEYS = _set("user username login account principal")
 SCHEMA_KEYS = _set("schema_version apiversion api_version tool_name invocation")
 """Their values describe the record, not the world."""
+NO_MEMBERS = _set(
+    "step phase top tier sev level layer part stage type class version pool group "
+    "option rule line utf sha iso p case page round attempt shard h"
+)
+"""Words a number follows without a machine being meant: `phase-2`."""

@@ -63,14 +63,15 @@ def words(text: str, wanted: Container[str] = ()) -> Iterator[Word]:
         ):
             last = raw
             continue
-        if raw == ":":
-            key, last = last, ""
-            continue
         begin = found.start()
+        if raw[0] == ":" and raw[1:2] != ":":
+            key, last = last, ""
+            if raw == ":":
+                continue
         if len(raw) > LONGEST_WORD:
             key = last = ""
             continue
-        for at, part in _parts(raw, begin):
+        for at, part in _parts(raw, begin) if "," in raw else ((begin, raw),):
             word = _cut(text, at, part, last, key)
             key = ""
             if word is not None:
@@ -80,7 +81,7 @@ def words(text: str, wanted: Container[str] = ()) -> Iterator[Word]:
 
 def _cut(text: str, at: int, part: str, last: str, key: str) -> Word | None:
     word = part.rstrip(_TRAILING)
-    clean = word.lstrip(_LEADING)
+    clean = word if word.startswith("::") else word.lstrip(_LEADING)
     if not clean:
         return None
     start, end = at + len(word) - len(clean), at + len(word)
@@ -101,7 +102,7 @@ def word_after(text: str, word: Word) -> str:
 
 def _parts(raw: str, begin: int) -> Iterator[tuple[int, str]]:
     """Cut a list at its commas; the commas of `1,248` and of `17:15:01,032` stay."""
-    if "," not in raw or not _FIGURES.isdisjoint(raw[:1]):
+    if not _FIGURES.isdisjoint(raw[:1]):
         yield begin, raw
         return
     at = begin
