@@ -4,7 +4,7 @@ UV := .venv/bin/uv
 SHELL := /bin/bash
 
 .DEFAULT_GOAL := help
-.PHONY: help setup setup-dev check test drill bench faults docs lock migration proven clean
+.PHONY: help setup setup-dev check test drill bench docs lock migration promql-report pictures proven clean
 
 help: ## list these targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
@@ -12,16 +12,18 @@ help: ## list these targets
 .venv/.run: requirements.lock pyproject.toml requirements-uv.lock
 	python3.11 -m venv .venv
 	.venv/bin/pip install --quiet --disable-pip-version-check --require-hashes -r requirements-uv.lock
-	$(UV) pip install --quiet --python $(PY) --require-hashes -r requirements.lock
+	$(UV) pip install --quiet --python $(PY) --compile-bytecode --require-hashes -r requirements.lock
 	@touch $@
 
 .venv/.ready: .venv/.run requirements-build.lock
 	$(UV) pip install --quiet --python $(PY) --require-hashes -r requirements-build.lock
 	$(UV) pip install --quiet --python $(PY) --no-deps --no-build-isolation -e .
+	# Ours too: where Python may not write bytecode, every start would compile it again.
+	$(PY) -m compileall -q bot cards engine storage
 	@touch $@
 
 .venv/.dev: .venv/.ready requirements-dev.lock
-	$(UV) pip install --quiet --python $(PY) --require-hashes -r requirements-dev.lock
+	$(UV) pip install --quiet --python $(PY) --compile-bytecode --require-hashes -r requirements-dev.lock
 	@git config core.hooksPath .githooks 2>/dev/null || true
 	@touch $@
 
@@ -56,6 +58,12 @@ docs: .venv/.dev ## render the reference pages from the code
 
 migration: .venv/.dev ## write the first migration again from storage/tables.py (before the first release only)
 	$(PY) -m tests.migration
+
+promql-report: .venv/.dev ## what the local PromQL check gets right and wrong on the corpora
+	$(PY) -m tests.reports.promql
+
+pictures: .venv/.dev ## draw every state of the card into docs/pictures (needs Chromium and npm)
+	$(PY) -m tests.reports.pictures
 
 proven: .venv/.dev ## list the requirements that have a test as their proof
 	$(PY) -m tests.proven

@@ -156,7 +156,10 @@ class HttpSettings(_Strict):
 class LinkSettings(_Strict):
     """Which links a card may carry."""
 
-    hosts: list[str] = Field([], description="Hosts of https links; `http://host` allows http.")
+    hosts: list[str] = Field(
+        [],
+        description="Hosts a card may link to; public URLs of backends are listed by themselves.",
+    )
 
 
 class Settings(ClientSettings):

@@ -16,8 +16,11 @@ def nowhere(url: str) -> bool:
 
 
 def listed(*hosts: str) -> Allowed:
-    """Links over http or https to these hosts only; a name before `@` never passes."""
-    known = frozenset(host.lower() for host in hosts)
+    """Links over http or https to these hosts only; a name before `@` never passes.
+
+    A host may be given by any URL on it.
+    """
+    known = frozenset(host_of(host) if "://" in host else host.lower() for host in hosts) - {""}
     return lambda url: host_of(url) in known
 
 
