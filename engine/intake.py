@@ -312,7 +312,8 @@ def _play(
 ) -> None:
     for sighting in work.resolves:
         board.resolve(sighting, groups[sighting.group_id])
-    for sighting in work.fires:
+    # A cause comes last: it ties together what stands alone by then, late symptoms included.
+    for sighting in sorted(work.fires, key=lambda s: s.alert_class is AlertClass.CAUSE):
         old = is_first_contact(sighting.alert, source, board.setting.now, polled=polled)
         board.fire(sighting, groups[sighting.group_id], first_contact=old)
     for sighting in work.late:

@@ -27,8 +27,8 @@ SHIFTED = """
 class MovedClock:
     """The machine's time, shifted to the evening before the curtain; waits last as long."""
 
-    def __init__(self) -> None:
-        self.shift = CURTAIN - BEFORE - datetime.now(UTC)
+    def __init__(self, *, live: bool = False) -> None:
+        self.shift = timedelta() if live else CURTAIN - BEFORE - datetime.now(UTC)
         self._ahead_s = 0.0
 
     def now(self) -> datetime:

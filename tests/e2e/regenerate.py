@@ -4,6 +4,7 @@ import asyncio
 import shutil
 import sys
 import tempfile
+import time
 from pathlib import Path
 
 from storage.embedded import EmbeddedPostgres
@@ -21,6 +22,7 @@ async def regenerate(postgres: EmbeddedPostgres, wanted: list[str]) -> int:
     for scene in scenes():
         if wanted and scene.name not in wanted:
             continue
+        begun_s = time.perf_counter()
         try:
             with tempfile.TemporaryDirectory() as home:
                 told = await play(scene, postgres, Path(home))
@@ -29,7 +31,8 @@ async def regenerate(postgres: EmbeddedPostgres, wanted: list[str]) -> int:
             print(f"{scene.name}: {error}\n", file=sys.stderr)
             continue
         (GOLDEN / f"{scene.name}.txt").write_text(told, encoding="utf-8")
-        print(f"{scene.name}: written", file=sys.stderr)
+        took_s = time.perf_counter() - begun_s
+        print(f"{scene.name}: written after {took_s:.1f} s", file=sys.stderr)
     return failed
 
 
