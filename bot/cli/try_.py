@@ -38,3 +38,30 @@ def card(
     from bot.cli.try_card import run_card
 
     print(run_card(to, file.read_bytes(), SystemClock().now()))
+
+
+@app.command()
+def indicators() -> None:
+    """Find what a text names that can be looked up: JSON lines with `text` and `known`."""
+    from bot.cli.try_grounded import run_indicators
+
+    for line in run_indicators(sys.stdin):
+        print(line)
+
+
+@app.command()
+def groundedness() -> None:
+    """Score findings against their evidence: JSON lines with `finding` and `evidence`."""
+    from bot.cli.try_grounded import run_groundedness
+
+    for line in run_groundedness(sys.stdin):
+        print(line)
+
+
+@app.command()
+def error() -> None:
+    """Class what a provider answered: JSON lines with `kind`, `status`, `headers` and `body`."""
+    from bot.cli.try_error import run_error
+
+    for line in run_error(sys.stdin):
+        print(line)

@@ -148,14 +148,14 @@ class Stage:
                 return await tx.cards.settled("default")
 
         async with asyncio.timeout(12):
-            while not await done():  # noqa: ASYNC110 - the database has no event
+            while not await done():
                 await asyncio.sleep(0.03)
 
 
 async def until(true: Callable[[], bool], within_s: float = 10) -> None:
     with suppress(TimeoutError):
         async with asyncio.timeout(within_s):
-            while not true():  # noqa: ASYNC110 - nor have the doubles
+            while not true():
                 await asyncio.sleep(0.02)
     assert true()
 

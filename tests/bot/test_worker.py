@@ -65,7 +65,7 @@ async def at_work(queue: ListQueue, handler: Handler, slots: int = 4) -> AsyncIt
 
 async def told(queue: ListQueue, count: int) -> list[str]:
     async with asyncio.timeout(2):
-        while len(queue.told) < count:  # noqa: ASYNC110 - the fake has no event to wait for
+        while len(queue.told) < count:
             await asyncio.sleep(0.005)
     return queue.told
 

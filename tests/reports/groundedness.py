@@ -116,7 +116,7 @@ def main() -> None:
         siblings(all_cases),
         speed(all_cases),
     ):
-        print(line)  # noqa: T201
+        print(line)
 
 
 if __name__ == "__main__":

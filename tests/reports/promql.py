@@ -115,12 +115,12 @@ def main() -> None:
     """Print the table and, given an address, the comparison."""
     there = [name for name in OFFICIAL if (CORPORA / f"{name}.jsonl").is_file()]
     for cells in (HEAD, *map(measure, there)):
-        print(f"{cells[0]:<26}" + "".join(f"{cell!s:>10}" for cell in cells[1:]))  # noqa: T201
+        print(f"{cells[0]:<26}" + "".join(f"{cell!s:>10}" for cell in cells[1:]))
     for line in by_side():
-        print(line)  # noqa: T201
+        print(line)
     for address in sys.argv[1:2]:
         for name in there:
-            print(asked(address, name))  # noqa: T201
+            print(asked(address, name))
 
 
 if __name__ == "__main__":

@@ -182,7 +182,7 @@ async def test_a_killed_server_is_restarted_with_every_committed_row(root: Path)
             assert killed is not None
             os.kill(killed, signal.SIGKILL)
             async with asyncio.timeout(WAIT_S):
-                while server.pid == killed or not answers(server.dsn()):  # noqa: ASYNC110
+                while server.pid == killed or not answers(server.dsn()):
                     await asyncio.sleep(0.02)
         assert value(server.dsn(), "select count(*) from written") == 2
         server.stop()
