@@ -37,7 +37,7 @@ def run_card(to: str, body: bytes, now: datetime) -> str:
     surface = SURFACES.get(to)
     if surface is None:
         raise CommandError(f"no surface named {to!r}; there are {', '.join(SURFACES)}")
-    return surface(draw(case_of_body(body, now), now))
+    return surface(draw(case_of_body(body, now), now, offered=()))
 
 
 def case_of_body(body: bytes, now: datetime) -> CaseFile:
