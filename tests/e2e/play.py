@@ -17,7 +17,9 @@ from tests.e2e.scripted import SCRIPTS
 from tests.e2e.theatre import SLACK_ROOM, TELEGRAM_ROOM, Theatre, open_theatre
 
 Json = dict[str, Any]
-CLOCK = re.compile(r"\d+[:\u200b]+\d+(:\d+Z)?|\d+(\.\d+)? (min|s|h)\b( \d+ s)?")
+CLOCK = re.compile(
+    r"\d+[:\u200b]+\d+(:\d+Z)?|\d+(\.\d+)? (min|s|h)\b( \d+ (min|s)\b)?|(?<=\^)\d{10}(?=\^)"
+)
 """Times and spans, which follow the machine's own pace by a second or two."""
 FAULTS: Mapping[str, Fault | None] = {"up": None, "hang": Hang(), "down": bad_gateway()}
 
