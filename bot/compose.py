@@ -199,7 +199,14 @@ class House:
 
     def sweeper(self) -> Sweeper:
         """The sweep of every client."""
-        return Sweeper(self.store, self.new_id, self.settings.incident, self.telemetry)
+        return Sweeper(
+            store=self.store,
+            new_id=self.new_id,
+            rule=self.settings.incident,
+            telemetry=self.telemetry,
+            world=self.world,
+            configured=self.settings.by_client,
+        )
 
 
 async def _unheard(_: object, __: object) -> None:

@@ -1,7 +1,7 @@
 """What comes round by the clock: the sweep that closes, turns green and misses heartbeats."""
 
 import logging
-from collections.abc import Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from datetime import UTC
 
@@ -11,6 +11,8 @@ from bot.telemetry import Telemetry
 from engine.errors import StoreUnavailableError
 from engine.model.policy import IncidentRule
 from engine.ports import NewId, Queue
+from engine.stages.again import look_again
+from engine.stages.world import World
 from engine.sweep import reap, sweep
 from storage.store import SqlStore
 
@@ -28,6 +30,9 @@ class Sweeper:
     new_id: NewId
     rule: IncidentRule
     telemetry: Telemetry
+    world: Callable[[str], World]
+    configured: Collection[str]
+    """Clients of the configuration; only they have backends."""
 
     async def sweep(self) -> None:
         """Turn green and miss heartbeats; a database that is down is left for the next round."""
@@ -35,6 +40,8 @@ class Sweeper:
             for client_id in await self._clients():
                 async with self.store.begin() as tx:
                     swept = await sweep(tx, client_id, now=await tx.now(), new_id=self.new_id)
+                if client_id in self.configured:
+                    await look_again(client_id, self.world(client_id))
                 if swept.missing:
                     log.warning("%s: %d heartbeat(s) stopped", client_id, len(swept.missing))
             await self._depths()

@@ -16,7 +16,7 @@ from engine.model.incident import Incident, IncidentState
 from engine.model.llm import Capabilities, ModelReply, ModelRequest
 from engine.model.org import Client, Room
 from engine.model.pack import Pack
-from engine.model.run import CaseFile, ModelCall, Run
+from engine.model.run import CallKind, CaseFile, ModelCall, Run
 
 NewId = Callable[[], str]
 """A fresh identifier, 32 hex characters."""
@@ -136,6 +136,12 @@ class Incidents(Protocol):
     async def get(self, incident_id: str) -> Incident | None:
         """One incident with its groups and members."""
 
+    async def blind(self, client_id: str) -> Sequence[str]:
+        """Open incidents whose last finding a silent backend spoilt, not looked at again yet."""
+
+    async def look_again(self, incident_id: str, now: datetime) -> None:
+        """Remember that it is investigated again because a backend came back."""
+
     async def judged(self, incident: Incident, at: datetime, scopes: Sequence[str]) -> None:
         """Remember what a judgement had seen; recurrences count from here."""
 
@@ -164,6 +170,9 @@ class Findings(Protocol):
 
     async def keep_pack(self, pack: Pack) -> None:
         """Keep a frozen pack, byte for byte."""
+
+    async def pack(self, hash_: str) -> Pack | None:
+        """A frozen pack by its hash."""
 
     async def show_facts(self, pack: Pack, *, complete: bool) -> None:
         """Keep the pack as far as it has come, for the facts card."""
@@ -200,7 +209,10 @@ class Calls(Protocol):
         """Record a call about to be sent, with the request as JSON."""
 
     async def settle(self, call: ModelCall, reply: str) -> None:
-        """Record what came of it, with the reply as the provider sent it."""
+        """Record what came of it, with the reply as JSON."""
+
+    async def answered(self, triage_id: str, kind: CallKind, request: str) -> str | None:
+        """The reply of an earlier call of the run with the same request, if it got one."""
 
     async def lost(self, triage_id: str) -> int:
         """Mark calls in flight when their process died; give how many there were."""

@@ -71,6 +71,17 @@ class CallRows:
         }
         await self._session.execute(update(CallRow).where(CallRow.id == call.id).values(values))
 
+    async def answered(self, triage_id: str, kind: CallKind, request: str) -> str | None:
+        """The reply of an earlier call of the run with the same request, if it got one."""
+        same = select(CallRow.reply).where(
+            CallRow.triage_id == triage_id,
+            CallRow.kind == kind.value,
+            CallRow.state == CallState.OK.value,
+            CallRow.request == storable(request),
+        )
+        newest = same.order_by(CallRow.sent_at.desc()).limit(1)
+        return (await self._session.execute(newest)).scalar_one_or_none()
+
     async def lost(self, triage_id: str) -> int:
         """Mark calls in flight when their process died; give how many there were."""
         in_flight = update(CallRow).where(

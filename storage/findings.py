@@ -70,6 +70,7 @@ class FindingRows:
             "verify_status": finding.verify_status.value,
             "confidence": finding.confidence,
             "triage_groundedness": finding.groundedness,
+            "blind": finding.round is not None and finding.round.blind,
             "body": finding.canonical(),
         }
         await self._session.execute(insert(FindingRow).values(row).on_conflict_do_nothing())

@@ -154,3 +154,15 @@ CLOSE = text("""
     select :client_id, incident_id, group_id, fingerprint, 'stale', :now from stale
     order by incident_id, fingerprint
 """)
+
+BLIND = text("""
+    select incidents.id from incidents
+    cross join lateral (
+        select blind from findings
+        where findings.client_id = incidents.client_id and findings.incident_id = incidents.id
+        order by findings.created_at desc limit 1
+    ) as newest
+    where incidents.client_id = :client_id and incidents.state = 'open'
+      and incidents.looked_again_at is null and newest.blind
+""")
+LOOK_AGAIN = text("update incidents set looked_again_at = :now where id = :id")

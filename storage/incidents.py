@@ -162,6 +162,15 @@ class IncidentRows:
         )
         return [NeighbourRow.model_validate(row._asdict()) for row in found]
 
+    async def blind(self, client_id: str) -> list[str]:
+        """Open incidents whose last finding a silent backend spoilt, not looked at again yet."""
+        found = await self._session.execute(sql.BLIND, {"client_id": client_id})
+        return list(found.scalars())
+
+    async def look_again(self, incident_id: str, now: datetime) -> None:
+        """Remember that it is investigated again because a backend came back."""
+        await self._session.execute(sql.LOOK_AGAIN, {"id": incident_id, "now": now})
+
     async def judged(self, incident: Incident, at: datetime, scopes: Iterable[str]) -> None:
         """Remember what a judgement had seen; recurrences count from here."""
         await self._session.execute(

@@ -215,6 +215,8 @@ class IncidentRow(Base):
     green_at: Mapped[datetime | None]
     """When a flapping incident may turn green."""
     merged_into: Mapped[str | None]
+    looked_again_at: Mapped[datetime | None]
+    """When it was investigated again because a backend had come back; once."""
     truncated: Mapped[int] = mapped_column(server_default="0")
     __table_args__ = (
         UniqueConstraint("client_id", "number", name="one_number"),
@@ -407,6 +409,8 @@ class FindingRow(Base):
     verify_status: Mapped[str]
     confidence: Mapped[float | None]
     triage_groundedness: Mapped[float | None]
+    blind: Mapped[bool] = mapped_column(server_default="false")
+    """A backend did not answer its round; worth another look once it does."""
     body: Mapped[str]
     """Canonical JSON with the draft and the round, byte for byte."""
     created_at: Mapped[datetime] = mapped_column(server_default=DB_NOW)

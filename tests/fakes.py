@@ -10,7 +10,7 @@ from typing import Any, TypeVar
 
 from engine.model.evidence import Answered, Empty, Gap, Invalid, Outcome, Question, Series
 from engine.model.llm import Capabilities, ModelReply, ModelRequest, StopReason
-from engine.model.run import ModelCall, Run, Usage
+from engine.model.run import CallKind, ModelCall, Run, Usage
 from engine.ports import ArbiterSays
 
 T = TypeVar("T")
@@ -183,6 +183,9 @@ class _Tx:
 
     async def settle(self, call: ModelCall, reply: str) -> None:
         self.store.calls[call.id] = call
+
+    async def answered(self, triage_id: str, kind: CallKind, request: str) -> str | None:
+        return None
 
     async def append(self, client_id: str, actor: str, action: str, facts: Any) -> None:
         self.store.audit.append((action, dict(facts)))

@@ -109,6 +109,7 @@ def upgrade() -> None:
     sa.Column('resolved_at', postgresql.TIMESTAMP(timezone=True), nullable=True),
     sa.Column('green_at', postgresql.TIMESTAMP(timezone=True), nullable=True),
     sa.Column('merged_into', sa.Text(), nullable=True),
+    sa.Column('looked_again_at', postgresql.TIMESTAMP(timezone=True), nullable=True),
     sa.Column('truncated', sa.Integer(), server_default='0', nullable=False),
     sa.PrimaryKeyConstraint('id'),
     sa.UniqueConstraint('client_id', 'number', name='one_number')
@@ -261,6 +262,7 @@ def upgrade() -> None:
     sa.Column('verify_status', sa.Text(), nullable=False),
     sa.Column('confidence', sa.Double(), nullable=True),
     sa.Column('triage_groundedness', sa.Double(), nullable=True),
+    sa.Column('blind', sa.Boolean(), server_default='false', nullable=False),
     sa.Column('body', sa.Text(), nullable=False),
     sa.Column('created_at', postgresql.TIMESTAMP(timezone=True), server_default=sa.text('clock_timestamp()'), nullable=False),
     sa.ForeignKeyConstraint(['incident_id'], ['incidents.id'], ),

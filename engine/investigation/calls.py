@@ -29,11 +29,14 @@ class Caller:
     """Settled calls, oldest first."""
 
     async def send(self, kind: CallKind, request: ModelRequest, timeout_s: float) -> ModelReply:
-        """Send one request once.
+        """Send one request once; what a dead worker was answered already is not asked again.
 
         Raises:
             EngineError: what the provider did; the row says so too.
         """
+        answered = await self._answered(kind, request)
+        if answered is not None:
+            return answered
         call = await self._open(kind, request)
         try:
             async with self.clock.timeout(timeout_s):
@@ -47,6 +50,12 @@ class Caller:
             raise
         await self._close(call, CallState.OK, reply=reply)
         return reply
+
+    async def _answered(self, kind: CallKind, request: ModelRequest) -> ModelReply | None:
+        """The reply this run got before to the very same request."""
+        async with self.store.begin() as tx:
+            text = await tx.calls.answered(self.run.triage_id, kind, request.canonical())
+        return None if text is None else ModelReply.model_validate_json(text)
 
     async def _open(self, kind: CallKind, request: ModelRequest) -> ModelCall:
         async with self.store.begin() as tx:
@@ -76,7 +85,7 @@ class Caller:
                     "error": error[:500],
                 }
             )
-            await tx.calls.settle(settled, reply.text if reply else "")
+            await tx.calls.settle(settled, reply.canonical() if reply else "")
             facts = _facts(settled, reply)
             await tx.audit.append(self.run.client_id, ACTOR, "llm.response", facts)
         self.sent.append(settled)

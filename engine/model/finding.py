@@ -158,6 +158,11 @@ class Round(Frozen):
         """Whether the promised minimum was missed."""
         return bool(self.degraded_reasons)
 
+    @property
+    def blind(self) -> bool:
+        """Whether it was missed because a backend did not answer."""
+        return any(reason.startswith("floor_failed") for reason in self.degraded_reasons)
+
 
 class VerifyStatus(StrEnum):
     """Why the trust level is what it is."""

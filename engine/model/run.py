@@ -84,6 +84,8 @@ class Run(Frozen):
     """What is already known, one fact a line, for the investigating card."""
     rehearsal_model: bool = False
     """The model that answered was the rehearsal one."""
+    pack_hash: str = ""
+    """The pack the run rests on, once it is frozen; a worker that takes it over reads the same."""
     fence: str = ""
     """Random delimiter of untrusted text, drawn once; empty until a model is asked."""
 

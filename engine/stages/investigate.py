@@ -84,8 +84,16 @@ async def _begun(
     before = await tx.runs.newest(incident.id)
     if before is not None and before.state in RESUMABLE:
         await tx.calls.lost(before.triage_id)
+        # After a wait the world has moved on; after a crash the same evidence is read again, so
+        # that calls which were answered are not sent twice.
+        pack_hash = "" if before.state is RunState.WAITING else before.pack_hash
         run = before.model_copy(
-            update={"state": RunState.LOOKING, "delivery": delivery.number, "next_try_at": None}
+            update={
+                "state": RunState.LOOKING,
+                "delivery": delivery.number,
+                "next_try_at": None,
+                "pack_hash": pack_hash,
+            }
         )
         await tx.runs.save(run)
         return run
@@ -136,12 +144,16 @@ class _Work:
 
     async def _pack(self) -> Pack:
         async with self._world.store.begin() as tx:
+            frozen = await tx.findings.pack(self._run.pack_hash) if self._run.pack_hash else None
+            if frozen is not None:
+                await self._move(tx, RunState.INVESTIGATING)
+                return frozen
             subject = await subject_of(tx, self._world, self._incident)
         pack = await PackBuilder(subject, self._world.pack).finish()
         async with self._world.store.begin() as tx:
             await tx.findings.keep_pack(pack)
             await tx.findings.show_facts(pack, complete=True)
-            await self._move(tx, RunState.INVESTIGATING)
+            await self._move(tx, RunState.INVESTIGATING, pack_hash=pack.hash)
         facts = {"sections": ",".join(pack.degraded), "hash": pack.hash}
         await self._heard(SessionEvent.PACK, facts)
         return pack

@@ -28,11 +28,11 @@ async def regenerate(postgres: EmbeddedPostgres, wanted: list[str]) -> int:
                 told = await play(scene, postgres, Path(home))
         except AssertionError as error:
             failed += 1
-            print(f"{scene.name}: {error}\n", file=sys.stderr)  # noqa: T201
+            print(f"{scene.name}: {error}\n", file=sys.stderr)
             continue
         (GOLDEN / f"{scene.name}.txt").write_text(told, encoding="utf-8")
         took_s = time.perf_counter() - begun_s
-        print(f"{scene.name}: written after {took_s:.1f} s", file=sys.stderr)  # noqa: T201
+        print(f"{scene.name}: written after {took_s:.1f} s", file=sys.stderr)
     return failed
 
 

@@ -22,11 +22,11 @@ class Alert(Strict):
 
     rule: str
     severity: str = "critical"
-    labels: dict[str, str] = {}  # noqa: RUF012
+    labels: dict[str, str] = {}
     began: str = "-2m"
     """When it started, from the curtain."""
     summary: str = ""
-    annotations: dict[str, str] = {}  # noqa: RUF012
+    annotations: dict[str, str] = {}
     times: int = 1
 
     def body(self, n: int, ended_at: datetime | None, began_at: datetime | None) -> Json:
@@ -69,9 +69,9 @@ class Expected(Strict):
     """Text of the newest round's floor, in part."""
     queries: int | None = None
     """PromQL the metrics server was asked since the model was first asked; 0 is no floor."""
-    says: list[str] = []  # noqa: RUF012
+    says: list[str] = []
     """Parts of the newest Slack card."""
-    never_says: list[str] = []  # noqa: RUF012
+    never_says: list[str] = []
     """Parts no message in either chat has."""
 
 
@@ -79,11 +79,11 @@ class Act(Strict):
     """What happens at one moment."""
 
     at: str = "0s"
-    fire: list[str] = []  # noqa: RUF012
+    fire: list[str] = []
     """Names of alerts; `pod 2-5` are the second to the fifth."""
     again: bool = False
     """The alerts start anew at this moment."""
-    resolve: list[str] = []  # noqa: RUF012
+    resolve: list[str] = []
     change: Json | None = None
     prometheus: Backend | None = None
     expect: Expected | None = None
@@ -100,9 +100,9 @@ class Scene(Strict):
 
     name: str = ""
     about: str
-    proves: list[str] = []  # noqa: RUF012
+    proves: list[str] = []
     model: str = "honest"
-    settings: Json = {}  # noqa: RUF012
+    settings: Json = {}
     first_contact: bool = False
     """Nobody has heard of the source before."""
     estate: Estate = Estate()

@@ -38,7 +38,7 @@ async def test_senders_come_again_and_the_rooms_know_while_the_database_is_down(
         assert reply.status_code == 503
         assert time.monotonic() - begun_s < 2.5
         async with asyncio.timeout(10 - (time.monotonic() - begun_s)):
-            while not (notices(theatre) and theatre.telegram.messages(TELEGRAM_ROOM)):  # noqa: ASYNC110
+            while not (notices(theatre) and theatre.telegram.messages(TELEGRAM_ROOM)):
                 await asyncio.sleep(0.1)
         await asyncio.sleep(3)
         assert len(notices(theatre)) == 1, "one notice, however long it lasts"
@@ -46,7 +46,7 @@ async def test_senders_come_again_and_the_rooms_know_while_the_database_is_down(
 
         await close_database(playhouse, theatre, closed=False)
         async with asyncio.timeout(15):
-            while (await theatre.post(BODY)).status_code != 202:  # noqa: ASYNC110
+            while (await theatre.post(BODY)).status_code != 202:
                 await asyncio.sleep(0.5)
         await theatre.quiet()
         said = [card.text for card in theatre.slack.cards(SLACK_ROOM)]

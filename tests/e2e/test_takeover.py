@@ -77,7 +77,7 @@ async def taken_over(
 
 
 @pytest.mark.parametrize(
-    ("judging", "calls"), [(False, 3), (True, 4)], ids=["in the draft", "in the judgement"]
+    ("judging", "calls"), [(False, 3), (True, 3)], ids=["in the draft", "in the judgement"]
 )
 async def test_a_killed_triage_is_finished_by_another_process_on_the_same_card(
     judging: bool, calls: int, playhouse: EmbeddedPostgres, tmp_path: Path

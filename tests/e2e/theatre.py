@@ -139,7 +139,7 @@ class Theatre:
     async def until(self, seen: Callable[[], bool]) -> None:
         """Wait for something outside the database."""
         async with asyncio.timeout(REAL_WAIT_S):
-            while not seen():  # noqa: ASYNC110
+            while not seen():
                 await asyncio.sleep(0.03)
 
     async def busy(self) -> bool:
