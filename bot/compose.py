@@ -17,6 +17,7 @@ from bot.chats.chat import Chat
 from bot.config import ModelSettings, Settings
 from bot.declare import source_id
 from bot.door import Door
+from bot.http.api import Api
 from bot.http.app import web
 from bot.http.webhooks import Webhooks
 from bot.jobs import JobHandlers
@@ -181,7 +182,7 @@ class House:
         async def missing() -> str | None:
             return ready()
 
-        return web(Webhooks(self.door), self.telemetry, missing)
+        return web(Webhooks(self.door), Api(self.store), self.telemetry, missing)
 
     def worker(self) -> Worker:
         """A worker over both queues."""

@@ -4,9 +4,19 @@ from sqlalchemy import Select, select
 from sqlalchemy.dialects.postgresql import insert
 from sqlalchemy.ext.asyncio import AsyncSession
 
+from engine.model.base import Frozen
 from engine.model.finding import Finding
+from engine.model.incident import IncidentState
 from engine.model.pack import Pack
-from storage.tables import AlertGroupRow, FactSheetRow, FindingRow, MemberRow, PackRow
+from storage.tables import AlertGroupRow, FactSheetRow, FindingRow, IncidentRow, MemberRow, PackRow
+
+
+class Told(Frozen):
+    """A pack in the bytes it is kept in."""
+
+    body: str
+    frozen: bool
+    """False: nobody was asked yet, and what is known may still grow."""
 
 
 class FindingRows:
@@ -54,10 +64,24 @@ class FindingRows:
 
     async def newest_pack(self, incident_id: str) -> Pack | None:
         """The last pack frozen for an incident."""
-        rows = select(PackRow.body).where(PackRow.incident_id == incident_id)
-        newest = rows.order_by(PackRow.frozen_at.desc(), PackRow.revision.desc()).limit(1)
-        body = (await self._session.execute(newest)).scalar_one_or_none()
+        body = await self._frozen(incident_id)
         return None if body is None else Pack.model_validate_json(body)
+
+    async def told_of_group(self, group_id: str, client_id: str | None) -> Told | None:
+        """What the newest incident that holds a group knows, in its stored bytes.
+
+        The newest frozen pack, or the fact sheet until there is one. A client's id leaves every
+        other client's groups out.
+        """
+        holder = _holding(group_id, client_id)
+        incident_id = (await self._session.execute(holder)).scalar_one_or_none()
+        if incident_id is None:
+            return None
+        frozen = await self._frozen(incident_id)
+        if frozen is not None:
+            return Told(body=frozen, frozen=True)
+        sheet = await self._session.get(FactSheetRow, incident_id, populate_existing=True)
+        return None if sheet is None else Told(body=sheet.body, frozen=False)
 
     async def keep(self, finding: Finding) -> None:
         """Keep a finding; one per triage, and the first one stays."""
@@ -100,9 +124,25 @@ class FindingRows:
         )
         return await self._one(_newest(found))
 
+    async def _frozen(self, incident_id: str) -> str | None:
+        rows = select(PackRow.body).where(PackRow.incident_id == incident_id)
+        newest = rows.order_by(PackRow.frozen_at.desc(), PackRow.revision.desc()).limit(1)
+        return (await self._session.execute(newest)).scalar_one_or_none()
+
     async def _one(self, bodies: Select[str]) -> Finding | None:
         body = (await self._session.execute(bodies)).scalar_one_or_none()
         return None if body is None else Finding.model_validate_json(body)
+
+
+def _holding(group_id: str, client_id: str | None) -> Select[str]:
+    """The newest incident that holds a group; a merged one gave its members away."""
+    held = select(MemberRow.incident_id).where(MemberRow.group_id == group_id)
+    found = select(IncidentRow.id).where(
+        IncidentRow.id.in_(held), IncidentRow.state != IncidentState.MERGED.value
+    )
+    if client_id is not None:
+        found = found.where(IncidentRow.client_id == client_id)
+    return found.order_by(IncidentRow.opened_at.desc(), IncidentRow.number.desc()).limit(1)
 
 
 def _newest(bodies: Select[str]) -> Select[str]:

@@ -28,6 +28,7 @@ from storage.quarantine import QuarantineRows
 from storage.runs import RunRows
 from storage.sessions import SessionRows
 from storage.sources import SourceRows
+from storage.tokens import TokenRows
 
 
 class SqlTx:
@@ -52,6 +53,7 @@ class SqlTx:
         self.runs = RunRows(session)
         self.sources = SourceRows(session)
         self.steps = SessionRows(session)
+        self.tokens = TokenRows(session, self.audit)
 
     async def case(self, incident_id: str) -> CaseFile | None:
         """The whole case of an incident."""

@@ -142,6 +142,26 @@ class SourceRow(Base):
     )
 
 
+class ApiTokenRow(Base):
+    """A token of the API; revoked ones stay, so that the audit trail can be read."""
+
+    __tablename__ = "api_tokens"
+    id: Mapped[str] = mapped_column(primary_key=True)
+    token_hash: Mapped[str] = mapped_column(unique=True)
+    """SHA-256."""
+    name: Mapped[str]
+    kind: Mapped[str]
+    scopes: Mapped[list[str]]
+    client_id: Mapped[str | None] = mapped_column(ForeignKey("clients.id"))
+    """Null opens every client."""
+    made_at: Mapped[datetime] = mapped_column(server_default=DB_NOW)
+    expires_at: Mapped[datetime]
+    revoked_at: Mapped[datetime | None]
+    __table_args__ = (
+        Index("one_live_token", "name", unique=True, postgresql_where=text("revoked_at is null")),
+    )
+
+
 class AlertEventRow(Base):
     """One alert as it was received; identity is client, source, fingerprint and start."""
 

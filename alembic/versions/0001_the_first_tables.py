@@ -244,6 +244,21 @@ def upgrade() -> None:
     sa.UniqueConstraint('client_id', 'source', 'fingerprint', 'starts_at', name='one_event')
     )
     op.create_index('events_by_group', 'alert_events', ['client_id', 'group_id', 'starts_at'], unique=False)
+    op.create_table('api_tokens',
+    sa.Column('id', sa.Text(), nullable=False),
+    sa.Column('token_hash', sa.Text(), nullable=False),
+    sa.Column('name', sa.Text(), nullable=False),
+    sa.Column('kind', sa.Text(), nullable=False),
+    sa.Column('scopes', postgresql.ARRAY(sa.Text()), nullable=False),
+    sa.Column('client_id', sa.Text(), nullable=True),
+    sa.Column('made_at', postgresql.TIMESTAMP(timezone=True), server_default=sa.text('clock_timestamp()'), nullable=False),
+    sa.Column('expires_at', postgresql.TIMESTAMP(timezone=True), nullable=False),
+    sa.Column('revoked_at', postgresql.TIMESTAMP(timezone=True), nullable=True),
+    sa.ForeignKeyConstraint(['client_id'], ['clients.id'], ),
+    sa.PrimaryKeyConstraint('id'),
+    sa.UniqueConstraint('token_hash')
+    )
+    op.create_index('one_live_token', 'api_tokens', ['name'], unique=True, postgresql_where=sa.text('revoked_at is null'))
     op.create_table('fact_sheets',
     sa.Column('incident_id', sa.Text(), nullable=False),
     sa.Column('client_id', sa.Text(), nullable=False),
@@ -450,6 +465,8 @@ def downgrade() -> None:
     op.drop_index('findings_by_incident', table_name='findings')
     op.drop_table('findings')
     op.drop_table('fact_sheets')
+    op.drop_index('one_live_token', table_name='api_tokens', postgresql_where=sa.text('revoked_at is null'))
+    op.drop_table('api_tokens')
     op.drop_index('events_by_group', table_name='alert_events')
     op.drop_table('alert_events')
     op.drop_index('transitions_by_group', table_name='transitions')

@@ -12,6 +12,7 @@ def told() -> tuple[type[Exception], ...]:
     from engine.errors import StoreUnavailableError
     from storage.people import PeopleError
     from storage.postgres.errors import EmbeddedPostgresError
+    from storage.tokens import TokenError
 
     return (
         CommandError,
@@ -20,6 +21,7 @@ def told() -> tuple[type[Exception], ...]:
         EmbeddedPostgresError,
         PeopleError,
         StoreUnavailableError,
+        TokenError,
     )
 
 

@@ -1,4 +1,4 @@
-"""Our web server: alerts and changes in, health and metrics out."""
+"""Our web server: alerts and changes in; packs, health and metrics out."""
 
 from collections.abc import Awaitable, Callable
 
@@ -6,6 +6,7 @@ from fastapi import FastAPI, Request
 from fastapi.responses import JSONResponse, PlainTextResponse, Response
 from prometheus_client import CONTENT_TYPE_LATEST
 
+from bot.http.api import Api
 from bot.http.body import RefusedBodyError
 from bot.http.webhooks import Webhooks
 from bot.telemetry import Telemetry
@@ -14,7 +15,7 @@ Ready = Callable[[], Awaitable[str | None]]
 """Says what is missing before we can take alerts; None when nothing is."""
 
 
-def web(webhooks: Webhooks, telemetry: Telemetry, ready: Ready) -> FastAPI:
+def web(webhooks: Webhooks, api: Api, telemetry: Telemetry, ready: Ready) -> FastAPI:
     """Make the application."""
     app = FastAPI(title="Caveat", docs_url=None, redoc_url=None, openapi_url=None)
 
@@ -29,6 +30,10 @@ def web(webhooks: Webhooks, telemetry: Telemetry, ready: Ready) -> FastAPI:
     @app.post("/webhooks/{kind}/{token}")
     async def by_path(kind: str, token: str, request: Request) -> Response:
         return await webhooks.take(kind, request, token)
+
+    @app.get("/api/v1/alerts/{group_id}/context")
+    async def context(group_id: str, request: Request) -> Response:
+        return await api.context(group_id, _bearer(request))
 
     @app.get("/healthz")
     async def alive() -> Response:

@@ -11,6 +11,7 @@ from sqlalchemy import text
 
 from bot.backends.clock import SystemClock
 from bot.door import Door
+from bot.http.api import Api
 from bot.http.app import web
 from bot.http.webhooks import Webhooks
 from bot.telemetry import Telemetry
@@ -40,7 +41,7 @@ async def never_missing() -> str | None:
 
 def client_of(store: SqlStore, telemetry: Telemetry | None = None) -> httpx.AsyncClient:
     kept = telemetry or Telemetry()
-    app = web(Webhooks(door_of(store, kept), store_s=1.5), kept, never_missing)
+    app = web(Webhooks(door_of(store, kept), store_s=1.5), Api(store), kept, never_missing)
     return httpx.AsyncClient(transport=httpx.ASGITransport(app), base_url="http://caveat")
 
 
