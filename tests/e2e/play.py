@@ -82,7 +82,10 @@ async def seen(theatre: Theatre) -> list[str]:
     for message in theatre.slack.cards(SLACK_ROOM):
         told += [f"slack [{state_of(message)}] {CLOCK.sub('…', message.text)}"]
         told += [f"    {line}" for line in outline(body_of(message))]
-        told += [f"  > {CLOCK.sub('…', reply.text)}" for reply in theatre.slack.thread(SLACK_ROOM, message.ts)]
+        told += [
+            f"  > {CLOCK.sub('…', reply.text)}"
+            for reply in theatre.slack.thread(SLACK_ROOM, message.ts)
+        ]
     for sent in theatre.telegram.messages(TELEGRAM_ROOM):
         mark = "telegram" if sent.reply_to is None else "  > telegram"
         told += [f"{mark}{'' if sent.silent else ' (rings)'} {sent.text.splitlines()[0]}"]
