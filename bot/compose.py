@@ -4,13 +4,11 @@ import uuid
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
-import anthropic
 from fastapi import FastAPI
 
-from bot.backends.anthropic import AnthropicModel
-from bot.backends.anthropic import connect as connect_model
 from bot.backends.clock import SystemClock
-from bot.backends.of_client import Backends, connect
+from bot.backends.of_client import Backends
+from bot.backends.of_client import connect as connect_backends
 from bot.backends.prices import ASSUMED, Rate, cost_usd
 from bot.backends.scoped import Scoped
 from bot.chats.chat import Chat
@@ -37,7 +35,7 @@ from engine.model.llm import Capabilities
 from engine.model.org import Platform
 from engine.model.run import Run, Usage
 from engine.pack.section import Ports as PackPorts
-from engine.ports import Clock, NewId, Queue
+from engine.ports import LLM, Clock, NewId, Queue
 from engine.redact import Redactor
 from engine.stages.world import Listener, StageRules, World
 from storage.client_changes import ClientChanges
@@ -71,7 +69,7 @@ class House:
         """Wire the parts; nothing is asked and nothing runs yet."""
         self.redactor = Redactor(self.settings.secrets)
         self.backends: Mapping[str, Backends] = {
-            client: connect(own, self.clock, "alertmanager")
+            client: connect_backends(own, self.clock, "alertmanager")
             for client, own in self.settings.by_client.items()
         }
         self.model = model_of(self.settings.model)
@@ -214,11 +212,18 @@ async def _unheard(_: object, __: object) -> None:
     """Stand in until a run puts its own listener here."""
 
 
-def model_of(settings: ModelSettings) -> AnthropicModel | None:
-    """The configured model; None without a key."""
+def model_of(settings: ModelSettings) -> LLM | None:
+    """The configured model; None without a key.
+
+    Its client library is loaded only with a key: that takes longer than all the rest.
+    """
     if settings.api_key is None:
         return None
-    client = connect_model(
+    import anthropic  # noqa: PLC0415 - see above
+
+    from bot.backends.anthropic import AnthropicModel, connect  # noqa: PLC0415 - see above
+
+    client = connect(
         key=settings.api_key.get_secret_value(),
         base_url=settings.base_url,
         http_client=anthropic.DefaultAsyncHttpxClient(

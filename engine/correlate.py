@@ -114,6 +114,8 @@ class Join:
 
 def same_estate(one: Place, other: Place) -> bool:
     """Whether no label of the whole estate tells two places apart."""
+    if one.estate == other.estate:
+        return True
     known = dict(other.estate)
     return all(known.get(kind, name) == name for kind, name in one.estate)
 
@@ -124,13 +126,18 @@ def agree(one: Place, other: Place) -> bool:
     Where a service, workload or host is shared, a status code or a queue may differ; and copies
     of one service may run on different hosts.
     """
+    if not same_estate(one, other):
+        return False
+    theirs = other.scope
+    clashes = {key for key, value in one.scope.items() if theirs.get(key, value) != value}
+    if not clashes:
+        return True
     common = {kind for kind, _ in one.marks & other.marks}
-    both = one.scope.keys() & other.scope.keys()
     if common & PRECISE:
-        both &= WALLS
+        clashes &= WALLS
     if common & {"service", "workload"}:
-        both -= {"host"}
-    return same_estate(one, other) and all(one.scope[key] == other.scope[key] for key in both)
+        clashes -= {"host"}
+    return not clashes
 
 
 def _said(marks: Iterable[Mark]) -> dict[str, str]:
@@ -157,9 +164,12 @@ class Crowd:
         """Find the incident whose scope agrees and shares a namespace, service or host."""
         for mark in sorted(place.marks, key=lambda m: (m[0] == "namespace", m)):
             near = [s for s in self._by_mark.get(mark, ())[-SAMPLE:] if may_join(s)]
-            agreeing = [s for s in near if agree(place, s.place)]
+            fits = [agree(place, s.place) for s in near]
+            agreeing = [s for s, fit in zip(near, fits, strict=True) if fit]
             if mark[0] == "namespace":
-                against = {s.incident_id for s in near} - _without_conflict(place, near)
+                # A namespace alone is thin: where an incident already speaks of another
+                # workload, it must not swallow this one.
+                against = {s.incident_id for s, fit in zip(near, fits, strict=True) if not fit}
                 agreeing = [s for s in agreeing if s.incident_id not in against]
             if agreeing:
                 found = agreeing[0]
@@ -225,19 +235,6 @@ class Crowd:
             self.add(
                 Spot(at, s.group_id, s.fingerprint, s.place, s.bad_at, s.seen_at, s.alert_class)
             )
-
-
-def _without_conflict(place: Place, spots: Iterable[Spot]) -> set[str]:
-    """Incidents none of whose members contradicts the place.
-
-    A namespace alone is thin: where an incident already speaks of another workload, it must not
-    swallow this one.
-    """
-    verdict: dict[str, bool] = {}
-    for spot in spots:
-        fits = agree(place, spot.place)
-        verdict[spot.incident_id] = verdict.get(spot.incident_id, True) and fits
-    return {incident_id for incident_id, fits in verdict.items() if fits}
 
 
 def _reaches(cause: Place, symptom: Place, mark: Mark) -> bool:

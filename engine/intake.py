@@ -1,7 +1,7 @@
 """From a delivery of alerts to incidents, in the transaction that answers its sender."""
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 
@@ -15,7 +15,13 @@ from engine.intake_ports import IntakeTx
 from engine.lifecycle import group_log, makes_a_card
 from engine.model.alert import Alert, AlertClass, AlertStatus
 from engine.model.base import Frozen
-from engine.model.incident import AlertGroup, AttachTrigger, IncidentState, MemberState
+from engine.model.incident import (
+    AlertGroup,
+    AttachTrigger,
+    Incident,
+    IncidentState,
+    MemberState,
+)
 from engine.model.org import Client
 from engine.model.policy import CorrelationRule, PackRule, RecurrenceRule
 from engine.model.standing import (
@@ -28,7 +34,7 @@ from engine.model.standing import (
     Sighting,
     SourceState,
 )
-from engine.ports import NewId, Queue
+from engine.ports import CardWish, JobWish, NewId, Queue
 
 FIRST_CONTACT_S = 120.0
 """An alert that started this long before its source first spoke is no news."""
@@ -355,27 +361,26 @@ async def _tell(
     client_id = board.setting.client_id
     if any(s.incident.first_contact for _, s in kept):
         await tx.cards.wish_digest(client_id, FIRST_CONTACT, source.id)
+    jobs: list[JobWish] = []
+    wishes: list[CardWish] = []
     for draft, one in kept:
-        incident = one.incident
-        if incident.first_contact or draft.reason is None:
+        if one.incident.first_contact or draft.reason is None:
             continue
-        ids = {"incident_id": incident.id}
-        rank = incident.severity.rank
         fresh = draft.born or draft.reason is CardReason.OPENED
-        if fresh:
-            await tx.jobs.enqueue(Queue.FACTS, ids, key=incident.id, client_id=client_id, rank=rank)
-        if draft.judge_in_s is not None and incident.state is IncidentState.OPEN:
-            await tx.jobs.enqueue(
-                Queue.TRIAGE,
-                ids,
-                key=incident.id,
-                client_id=client_id,
-                rank=rank,
-                delay_s=draft.judge_in_s,
-            )
+        jobs += _jobs(draft, one.incident, fresh=fresh)
         # A new card waits for its first facts, but no longer than this.
         due_s = rules.facts_card_s if fresh else 0
-        await tx.cards.wish(incident, draft.reason.value, due_s=due_s)
+        wishes.append(CardWish(one.incident, draft.reason.value, due_s))
+    await tx.jobs.enqueue_all(client_id, jobs)
+    await tx.cards.wish_all(client_id, wishes)
+
+
+def _jobs(draft: Draft, incident: Incident, *, fresh: bool) -> Iterator[JobWish]:
+    ids, rank = {"incident_id": incident.id}, incident.severity.rank
+    if fresh:
+        yield JobWish(Queue.FACTS, ids, incident.id, rank)
+    if draft.judge_in_s is not None and incident.state is IncidentState.OPEN:
+        yield JobWish(Queue.TRIAGE, ids, incident.id, rank, draft.judge_in_s)
 
 
 def _filed(

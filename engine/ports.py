@@ -4,7 +4,7 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager
 from datetime import datetime
 from enum import StrEnum
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 from engine.model.alert import Alert, Severity
 from engine.model.base import Frozen
@@ -237,6 +237,14 @@ class Changes(Protocol):
         """How many change sources ever spoke for this client."""
 
 
+class CardWish(NamedTuple):
+    """An incident's card to be drawn, and why."""
+
+    incident: Incident
+    reason: str
+    due_s: float = 0
+
+
 class Cards(Protocol):
     """Cards wished for; the outbox draws and sends them after the transaction."""
 
@@ -246,6 +254,9 @@ class Cards(Protocol):
         Rooms are chosen at the first wish: per platform the first whose `match` fits the lead.
         A wish for a card that is waiting already makes it due at the earlier of the two times.
         """
+
+    async def wish_all(self, client_id: str, wishes: Sequence[CardWish]) -> None:
+        """Ask for the cards of many incidents of a client, each of them named once."""
 
     async def wish_digest(self, client_id: str, kind: str, subject_id: str) -> None:
         """Ask for a digest card (`first_contact`, `storm`) in the client's fallback rooms."""
@@ -309,6 +320,16 @@ class JobQueue(Protocol):
         """Return when a job may be due, at the latest after `timeout_s`."""
 
 
+class JobWish(NamedTuple):
+    """A job to be done, by its key."""
+
+    queue: Queue
+    ids: Mapping[str, str]
+    key: str
+    rank: int = 0
+    delay_s: float = 0
+
+
 class Jobs(Protocol):
     """Jobs that commit with the change that caused them."""
 
@@ -326,6 +347,9 @@ class Jobs(Protocol):
 
         While that job runs, one more delivery is owed. `rank`: severity rank, worst first.
         """
+
+    async def enqueue_all(self, client_id: str, wishes: Sequence[JobWish]) -> None:
+        """Add many jobs of a client, each key once a queue."""
 
     async def waiting(self, queue: Queue) -> int:
         """Jobs nobody works on yet, due or not."""

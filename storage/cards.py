@@ -1,13 +1,16 @@
 """Cards wished for; the outbox draws and sends them after the transaction."""
 
+import json
 import secrets
 from collections.abc import Mapping, Sequence
+from typing import NamedTuple
 
 from sqlalchemy import text
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from engine.model.incident import Incident
 from engine.model.org import Room
+from engine.ports import CardWish
 from engine.routing import route
 from storage.org import OrgRows
 
@@ -18,18 +21,23 @@ CHANNEL = "caveat_cards"
 
 _WISH = text("""
     update cards set
-        wanted = wanted + 1, reason = :reason, wished_at = clock_timestamp(),
+        wanted = wanted + 1, reason = w.reason, wished_at = clock_timestamp(),
         due_at = case when posting_since is not null then due_at
                       when wanted > sent
-                      then least(due_at, clock_timestamp() + make_interval(secs => :due_s))
-                      else clock_timestamp() + make_interval(secs => :due_s) end
-    where client_id = :client_id and subject_kind = :kind and subject_id = :subject_id
-    returning room_id
+                      then least(due_at, clock_timestamp() + make_interval(secs => w.due_s))
+                      else clock_timestamp() + make_interval(secs => w.due_s) end
+    from json_to_recordset(cast(:rows as json)) as w (subject_id text, reason text, due_s float),
+         rooms
+    where cards.client_id = :client_id and cards.subject_kind = :kind
+      and cards.subject_id = w.subject_id and rooms.id = cards.room_id
+    returning cards.subject_id, rooms.platform
 """)
 _ADD = text("""
     insert into cards (id, client_id, subject_kind, subject_id, room_id, reason, due_at)
-    values (:id, :client_id, :kind, :subject_id, :room_id, :reason,
-            clock_timestamp() + make_interval(secs => :due_s))
+    select id, :client_id, :kind, subject_id, room_id, reason,
+           clock_timestamp() + make_interval(secs => due_s)
+    from json_to_recordset(cast(:rows as json))
+         as w (id text, subject_id text, room_id text, reason text, due_s float)
     on conflict on constraint one_card do update set
         wanted = cards.wanted + 1, due_at = least(cards.due_at, excluded.due_at)
 """)
@@ -46,6 +54,19 @@ _WISH_MESSAGES = text("""
 _NOTIFY = text(f"select pg_notify('{CHANNEL}', '')")
 
 
+class _Subject(NamedTuple):
+    """What a card is about, and the rooms it belongs in."""
+
+    subject_id: str
+    chosen: Sequence[Room]
+    reason: str
+    due_s: float = 0
+
+
+def _columns(subject: _Subject) -> dict[str, object]:
+    return {name: getattr(subject, name) for name in ("subject_id", "reason", "due_s")}
+
+
 class CardRows:
     """The cards of every room."""
 
@@ -55,49 +76,60 @@ class CardRows:
 
     async def wish(self, incident: Incident, reason: str, *, due_s: float = 0) -> None:
         """Ask for the incident's card to be drawn (again) in every room it belongs in."""
-        chosen = await self._chosen(incident.client_id, incident.lead.alert.labels)
-        await self._wish(incident.client_id, INCIDENT, incident.id, chosen, reason, due_s)
+        await self.wish_all(incident.client_id, [CardWish(incident, reason, due_s)])
+
+    async def wish_all(self, client_id: str, wishes: Sequence[CardWish]) -> None:
+        """Ask for the cards of many incidents of a client, each of them named once."""
+        if not wishes:
+            return
+        rooms = await OrgRows(self._session).reachable(client_id)
+        # In one order always, so that writers never cross.
+        subjects = [
+            _Subject(
+                one.incident.id,
+                await self._chosen(client_id, rooms, one.incident.lead.alert.labels),
+                one.reason,
+                one.due_s,
+            )
+            for one in sorted(wishes, key=lambda wish: wish.incident.id)
+        ]
+        await self._wish(client_id, INCIDENT, subjects)
 
     async def wish_digest(self, client_id: str, kind: str, subject_id: str) -> None:
         """Ask for a digest card in the rooms that take what no other room took."""
-        chosen = await self._chosen(client_id, {})
-        await self._wish(client_id, kind, subject_id, chosen, kind, 0)
-
-    async def _wish(
-        self,
-        client_id: str,
-        kind: str,
-        subject_id: str,
-        chosen: Sequence[Room],
-        reason: str,
-        due_s: float,
-    ) -> None:
-        subject = {"client_id": client_id, "kind": kind, "subject_id": subject_id}
-        wish = {**subject, "reason": reason, "due_s": due_s}
-        have = {row.room_id for row in await self._session.execute(_WISH, wish)}
-        platforms = {r.platform for r in await self._rooms_of(have)}
-        for room in chosen:
-            if room.platform not in platforms:
-                # 22 characters of it go into the message: the nonce a lost post is found by.
-                card_id = secrets.token_urlsafe(16)
-                values = {**wish, "id": card_id, "room_id": room.id}
-                await self._session.execute(_ADD, values)
-        await self._session.execute(_NOTIFY)
+        rooms = await OrgRows(self._session).reachable(client_id)
+        chosen = await self._chosen(client_id, rooms, {})
+        await self._wish(client_id, kind, [_Subject(subject_id, chosen, kind)])
 
     async def wish_notice(self, client_id: str, subject_id: str, room: Room) -> None:
         """Ask for a notice in one room; asked again, it is drawn again in place."""
-        await self._wish(client_id, NOTICE, subject_id, [room], NOTICE, 0)
+        await self._wish(client_id, NOTICE, [_Subject(subject_id, [room], NOTICE)])
 
-    async def _chosen(self, client_id: str, labels: Mapping[str, str]) -> Sequence[Room]:
+    async def _wish(self, client_id: str, kind: str, subjects: Sequence[_Subject]) -> None:
+        whose = {"client_id": client_id, "kind": kind}
+        asked = json.dumps([_columns(one) for one in subjects])
+        found = await self._session.execute(_WISH, whose | {"rows": asked})
+        have = {(row.subject_id, row.platform) for row in found}
+        missing = [
+            # 22 characters of the id go into the message: the nonce a lost post is found by.
+            {**_columns(one), "room_id": room.id, "id": secrets.token_urlsafe(16)}
+            for one in subjects
+            for room in one.chosen
+            if (one.subject_id, room.platform.value) not in have
+        ]
+        if missing:
+            await self._session.execute(_ADD, whose | {"rows": json.dumps(missing)})
+        await self._session.execute(_NOTIFY)
+
+    async def _chosen(
+        self, client_id: str, rooms: Sequence[Room], labels: Mapping[str, str]
+    ) -> Sequence[Room]:
         """Where a card belongs; a client no room can be reached of has our own console."""
-        org = OrgRows(self._session)
-        rooms = await org.reachable(client_id)
-        return route(rooms, labels) or rooms[:1] or [await org.console_room(client_id)]
-
-    async def _rooms_of(self, room_ids: set[str]) -> Sequence[Room]:
-        org = OrgRows(self._session)
-        found = [await org.room(room_id) for room_id in room_ids]
-        return [room for room in found if room is not None]
+        return (
+            route(rooms, labels)
+            or rooms[:1]
+            or [await OrgRows(self._session).console_room(client_id)]
+        )
 
     async def wish_message(
         self, incident: Incident, kind: str, dedup_key: str, *, audible: bool

@@ -46,25 +46,25 @@ JOINABLE = text("""
       and (window_until >= :now or opened_at >= :opened_since)
     order by opened_at desc limit :limit
 """)
-MEMBERS = text("""
+_SEATED = (
+    "select incident_id, fingerprint, group_id, event_id, state, joined_at, last_seen_at, reason,"
+    " shared from incident_members"
+)
+# Each arm reads whole rows: joining them to the members again costs members times picked rows.
+MEMBERS = text(f"""
     select m.incident_id, m.group_id, m.state, m.joined_at, m.last_seen_at, m.reason, m.shared,
            e.alert
     from unnest(cast(:ids as text[])) as i (id)
     cross join lateral (
-        (select fingerprint from incident_members where incident_id = i.id
-         order by joined_at desc limit :sample)
+        ({_SEATED} where incident_id = i.id order by joined_at desc limit :sample)
         union
-        (select fingerprint from incident_members where incident_id = i.id
-         order by joined_at limit 1)
+        ({_SEATED} where incident_id = i.id order by joined_at limit 1)
         union
-        select fingerprint from incident_members
-        where incident_id = i.id and fingerprint in (
-              select json_array_elements_text(cast(:fingerprints as json)))
-    ) as picked
-    join incident_members m on m.incident_id = i.id and m.fingerprint = picked.fingerprint
+        {_SEATED} where incident_id = i.id and fingerprint = any(cast(:fingerprints as text[]))
+    ) as m
     join alert_events e on e.id = m.event_id
     order by m.joined_at, e.starts_at, m.fingerprint
-""")
+""")  # noqa: S608 - a constant
 COUNTS = text("""
     select incident_id, count(*) as size, count(*) filter (where state = 'firing') as firing
     from incident_members where incident_id = any(cast(:ids as text[])) group by incident_id

@@ -121,7 +121,7 @@ class IncidentRows:
         table = IncidentRow.__table__
         rows = await self._session.execute(select(table).where(table.c.id.in_(ids)))
         members: dict[str, list[Any]] = {}
-        asked = {"ids": ids, "fingerprints": json.dumps(sorted(fingerprints)), "sample": sample}
+        asked = {"ids": ids, "fingerprints": sorted(fingerprints), "sample": sample}
         for row in await self._session.execute(sql.MEMBERS, asked):
             members.setdefault(row.incident_id, []).append(row)
         groups = await self._groups_of(members)

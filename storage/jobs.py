@@ -1,24 +1,24 @@
 """The job table: jobs commit with what caused them, and a lease with a fence guards each claim."""
 
-from collections.abc import Mapping
+import json
+from collections.abc import Mapping, Sequence
 from typing import Any, cast
 
-from sqlalchemy import CursorResult, TextClause, bindparam, text
-from sqlalchemy.dialects.postgresql import JSONB
+from sqlalchemy import CursorResult, TextClause, text
 from sqlalchemy.ext.asyncio import AsyncSession
 
-from engine.ports import DeadReason, Delivery, Queue
+from engine.ports import DeadReason, Delivery, JobWish, Queue
 
 LEASE_S = 30
 """How long a claim holds without a sign of life."""
 CRASH_LOOP = 3
 """Consecutive claims that ended in no verb before a job is given up."""
 
-_JSON = bindparam("ids", type_=JSONB)
 _ENQUEUE = text("""
     insert into jobs (queue, key, ids, client_id, severity_rank, run_at)
-    values (:queue, :key, :ids, :client_id, :rank,
-            clock_timestamp() + make_interval(secs => :delay_s))
+    select queue, key, ids, :client_id, rank, clock_timestamp() + make_interval(secs => delay_s)
+    from json_to_recordset(cast(:rows as json))
+         as w (queue text, key text, ids jsonb, rank int, delay_s float)
     on conflict (queue, key) where state = 'live' do update set
         ids = excluded.ids,
         severity_rank = greatest(jobs.severity_rank, excluded.severity_rank),
@@ -105,17 +105,16 @@ class JobRows:
         delay_s: float = 0,
     ) -> None:
         """Add a job, or make the one with this key due at the earlier of the two times."""
-        await self._session.execute(
-            _ENQUEUE.bindparams(_JSON),
-            {
-                "queue": queue.value,
-                "key": key,
-                "ids": dict(ids),
-                "client_id": client_id,
-                "rank": rank,
-                "delay_s": delay_s,
-            },
-        )
+        await self.enqueue_all(client_id, [JobWish(queue, ids, key, rank, delay_s)])
+
+    async def enqueue_all(self, client_id: str, wishes: Sequence[JobWish]) -> None:
+        """Add many jobs of a client, each key once a queue."""
+        if not wishes:
+            return
+        # In one order always, so that writers never cross.
+        ordered = sorted(wishes, key=lambda wish: (wish.queue, wish.key))
+        rows = json.dumps([wish._asdict() for wish in ordered])
+        await self._session.execute(_ENQUEUE, {"client_id": client_id, "rows": rows})
         await self._session.execute(text("select pg_notify('caveat_jobs', '')"))
 
     async def claim(
