@@ -85,6 +85,18 @@ class Rules:
     fixed_at: Mapping[str, datetime] = field(default_factory=dict)
     """When a family was last fixed, by family key."""
 
+    def setting(self, client_id: str, now: datetime, new_id: NewId) -> Setting:
+        """What one delivery of a client is decided by."""
+        return Setting(
+            client_id=client_id,
+            now=now,
+            new_id=new_id,
+            correlation=self.correlation,
+            recurrence=self.recurrence,
+            node_of=self.node_of,
+            fixed_at=self.fixed_at,
+        )
+
 
 @dataclass
 class Sorted:
@@ -132,15 +144,7 @@ async def file(
         truncated: alerts the sender says it left out.
     """
     alerts = distinct(clean(alert) for alert in alerts)
-    setting = Setting(
-        client_id=client.id,
-        now=now,
-        new_id=new_id,
-        correlation=rules.correlation,
-        recurrence=rules.recurrence,
-        node_of=rules.node_of,
-        fixed_at=rules.fixed_at,
-    )
+    setting = rules.setting(client.id, now, new_id)
     sightings, groups = await _grouped(tx, setting, alerts, rules, sender_group)
     known = await tx.events.keep(client.id, source.name, sightings, now=now, polled=polled)
     await tx.sources.seen(source.id, now, polled=polled)

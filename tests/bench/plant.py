@@ -66,7 +66,7 @@ def body(alerts: list[Json]) -> Json:
 async def until(seen: Callable[[], bool], every_s: float) -> None:
     """Look again and again, for a minute at most."""
     async with asyncio.timeout(PATIENCE_S):
-        while not seen():  # noqa: ASYNC110 - the doubles tell nobody
+        while not seen():
             await asyncio.sleep(every_s)
 
 
