@@ -80,6 +80,9 @@ def cut(text: str, most: int, size: Callable[[str], int] = u16) -> str:
         if used > most:
             break
         kept += 1
+    # Marks that only count together are longer than the sum of their characters.
+    while kept and size(text[:kept].rstrip() + "…") > most:
+        kept -= 1 + kept // 50
     return text[:kept].rstrip() + "…" if most > 0 else ""
 
 

@@ -106,7 +106,9 @@ def _html(card: Card, allowed: Allowed) -> str:
             parts.append(said)
         above = section if said else above
     footer = [f"<i>{_line(card.footer, allowed)}</i>"] if card.footer else []
-    return "\n\n".join([*parts, *footer]) or escape(apart(card.lock_screen)) or "…"
+    whole = "\n\n".join([*parts, *footer])
+    found = (text for text in (whole, escape(apart(card.lock_screen))) if visible(text).strip())
+    return next(found, "…")
 
 
 def _heading(card: Card) -> str:
