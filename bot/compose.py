@@ -73,7 +73,7 @@ class House:
             client: connect(own, self.clock, "alertmanager")
             for client, own in self.settings.by_client.items()
         }
-        self.model = model_of(self.settings.model)
+        self.model = model_of(self.settings.model, self.redactor.text)
         self.cache = CacheWatch()
         self._counter = SessionCounter(self.telemetry)
         self.queue = PostgresQueue(
@@ -199,14 +199,15 @@ class House:
 
     def sweeper(self) -> Sweeper:
         """The sweep of every client."""
-        return Sweeper(self.store, self.new_id, self.settings.incident, self.telemetry)
+        own = self.settings
+        return Sweeper(self.store, self.new_id, own.incident, self.telemetry, own.retention)
 
 
 async def _unheard(_: object, __: object) -> None:
     """Stand in until a run puts its own listener here."""
 
 
-def model_of(settings: ModelSettings) -> AnthropicModel | None:
+def model_of(settings: ModelSettings, redact: Callable[[str], str]) -> AnthropicModel | None:
     """The configured model; None without a key."""
     if settings.api_key is None:
         return None
@@ -223,7 +224,7 @@ def model_of(settings: ModelSettings) -> AnthropicModel | None:
     able = Capabilities(
         structured_output=settings.structured_output, prompt_cache=settings.prompt_cache
     )
-    return AnthropicModel(client=client, capabilities=able)
+    return AnthropicModel(client=client, capabilities=able, redact=redact)
 
 
 def price_of(settings: ModelSettings) -> Price:

@@ -3,7 +3,7 @@
 import logging
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import UTC
+from datetime import UTC, timedelta
 
 from apscheduler.schedulers.asyncio import AsyncIOScheduler
 
@@ -12,10 +12,13 @@ from engine.errors import StoreUnavailableError
 from engine.model.policy import IncidentRule
 from engine.ports import NewId, Queue
 from engine.sweep import reap, sweep
+from storage.prune import prune
 from storage.store import SqlStore
 
 log = logging.getLogger(__name__)
 
+PRUNE_S = 6 * 3600.0
+"""How often old rows are looked for; often enough for a process that is restarted every day."""
 SWEEP_S = 30
 """How often is looked for green and for heartbeats; the reaper's own time is in its rule."""
 
@@ -28,6 +31,7 @@ class Sweeper:
     new_id: NewId
     rule: IncidentRule
     telemetry: Telemetry
+    retention_s: float
 
     async def sweep(self) -> None:
         """Turn green and miss heartbeats; a database that is down is left for the next round."""
@@ -51,6 +55,18 @@ class Sweeper:
         except StoreUnavailableError:
             log.warning("nothing was reaped: the database is down")
 
+    async def prune(self) -> None:
+        """Forget what is past its time."""
+        try:
+            async with self.store.begin() as tx:
+                before = await tx.now() - timedelta(seconds=self.retention_s)
+            gone = await prune(self.store, before)
+        except StoreUnavailableError:
+            log.warning("nothing was pruned: the database is down")
+            return
+        if gone:
+            log.info("pruned: %s", ", ".join(f"{n} {table}" for table, n in gone.items()))
+
     async def _clients(self) -> list[str]:
         async with self.store.begin() as tx:
             return [client.id for client in await tx.org.clients()]
@@ -71,5 +87,6 @@ def scheduler(sweepers: Sequence[Sweeper]) -> AsyncIOScheduler:
     )
     for sweeper in sweepers:
         made.add_job(sweeper.sweep, "interval", seconds=SWEEP_S)
+        made.add_job(sweeper.prune, "interval", seconds=PRUNE_S)
         made.add_job(sweeper.reap, "interval", seconds=sweeper.rule.reap_interval_s)
     return made
