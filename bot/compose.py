@@ -72,7 +72,7 @@ class House:
             client: connect_backends(own, self.clock, "alertmanager")
             for client, own in self.settings.by_client.items()
         }
-        self.model = model_of(self.settings.model)
+        self.model = model_of(self.settings.model, self.redactor.text)
         self.cache = CacheWatch()
         self._counter = SessionCounter(self.telemetry)
         self.queue = PostgresQueue(
@@ -205,6 +205,7 @@ class House:
             telemetry=self.telemetry,
             world=self.world,
             configured=self.settings.by_client,
+            retention_s=self.settings.retention,
         )
 
 
@@ -212,11 +213,16 @@ async def _unheard(_: object, __: object) -> None:
     """Stand in until a run puts its own listener here."""
 
 
+<<<<<<< HEAD
 def model_of(settings: ModelSettings) -> LLM | None:
     """The configured model; None without a key.
 
     Its client library is loaded only with a key: that takes longer than all the rest.
     """
+=======
+def model_of(settings: ModelSettings, redact: Callable[[str], str]) -> AnthropicModel | None:
+    """The configured model; None without a key."""
+>>>>>>> review
     if settings.api_key is None:
         return None
     import anthropic  # noqa: PLC0415 - see above
@@ -236,7 +242,7 @@ def model_of(settings: ModelSettings) -> LLM | None:
     able = Capabilities(
         structured_output=settings.structured_output, prompt_cache=settings.prompt_cache
     )
-    return AnthropicModel(client=client, capabilities=able)
+    return AnthropicModel(client=client, capabilities=able, redact=redact)
 
 
 def price_of(settings: ModelSettings) -> Price:

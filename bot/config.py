@@ -175,6 +175,9 @@ class Settings(ClientSettings):
     database_url: SecretStr | None = Field(None, description="PostgreSQL; none: embedded.")
     pg_bin: Path | None = Field(None, description="PostgreSQL binaries for the embedded server.")
     home: Path = Field(Path("~/.local/share/caveat").expanduser(), description="State folder.")
+    retention: Seconds = Field(
+        90 * 86400, ge=7 * 86400, description="How long calls, steps, events and packs are kept."
+    )
     triage: TriageRule = Field(TriageRule(), description="Investigation.")
     correlation: CorrelationRule = Field(CorrelationRule(), description="Which alerts belong.")
     recurrence: RecurrenceRule = Field(RecurrenceRule(), description="Re-fires.")

@@ -5,7 +5,7 @@ import json
 import logging
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from datetime import datetime
+from datetime import datetime, timedelta
 
 from bot.sources.source import Refused, UnreadableError
 from bot.sources.table import CHANGE_SOURCES, SOURCES
@@ -15,7 +15,7 @@ from engine.model.alert import Alert
 from engine.model.base import Frozen
 from engine.model.standing import SourceState
 from engine.ports import Clock, NewId
-from engine.reconcile import reconciled, unseen_since
+from engine.reconcile import reconciled
 from engine.redact import Redactor
 from storage.sources import token_hash
 from storage.store import SqlStore, SqlTx
@@ -77,7 +77,7 @@ class Door:
             return await self._alerts(kind, source_id, body, received_at)
         except UnreadableError as error:
             self._received(kind, "unknown", "malformed")
-            await self._quarantine_body(source_id, error.reason, body)
+            await self.set_aside(source_id, error.reason, body)
             raise
 
     async def _alerts(
@@ -120,17 +120,26 @@ class Door:
         return Receipt(accepted=len(parsed.changes), quarantined=len(parsed.refused))
 
     async def polled(
-        self, source_id: str, firing: Sequence[Alert], *, reachable_s: float, every_s: float
+        self, source_id: str, firing: Sequence[Alert], *, reachable_s: float, grace_s: float
     ) -> Filed:
-        """Take what a source says fires now; what is missing from it has resolved."""
+        """Take what a source says fires now; what is missing from it has resolved.
+
+        Args:
+            source_id: the source that was asked.
+            firing: what it said.
+            reachable_s: how long it has answered every time.
+            grace_s: how long an alert must be missing.
+        """
         source = await self._source(source_id)
+        # Masked first: what is held was, and a fingerprint follows from the labels.
+        firing = [self._redacted(alert) for alert in firing]
         async with self.store.begin() as tx:
             now = await tx.now()
             unseen = await tx.events.unseen(
-                source.client_id, source.name, unseen_since(now, every_s)
+                source.client_id, source.name, now - timedelta(seconds=grace_s)
             )
             alerts = reconciled(
-                firing, unseen, now, complete=True, reachable_s=reachable_s, every_s=every_s
+                firing, unseen, now, complete=True, reachable_s=reachable_s, grace_s=grace_s
             )
             filed = await self._file(tx, source, alerts, polled=True)
         self._count(source.kind, filed, 0)
@@ -184,7 +193,8 @@ class Door:
             text = self._masked_text(one.text)
             await tx.quarantine.add(source.client_id, source.kind, one.reason, text, now)
 
-    async def _quarantine_body(self, source_id: str, reason: str, body: bytes) -> None:
+    async def set_aside(self, source_id: str, reason: str, body: bytes) -> None:
+        """Keep a body that could not be filed, masked, in quarantine."""
         source = await self._source(source_id)
         log.warning("%s: a body could not be read: %s", source.name, reason)
         text = self._masked_text(body.decode("utf-8", "replace"))

@@ -6,10 +6,14 @@ from dataclasses import dataclass
 from bot.telemetry import Telemetry
 from bot.worker import Done, GiveUp, Handler, Retry, Settled, Verb
 from engine.failures import Dead, RetryAt
-from engine.ports import Clock, Delivery, NewId, Queue
+from engine.ports import Clock, DeadReason, Delivery, NewId, Queue
 from engine.stages.facts import show_facts
 from engine.stages.investigate import LeaseLostError, investigate, wait_s
 from engine.stages.world import World
+
+UNCONFIGURED = GiveUp(
+    reason=DeadReason.TERMINAL, error="its client stands in the configuration no more"
+)
 
 
 @dataclass(frozen=True)
@@ -30,14 +34,20 @@ class JobHandlers:
     async def facts(self, delivery: Delivery) -> Verb:
         """Show an incident's facts."""
         self._count(delivery)
-        await show_facts(delivery.ids["incident_id"], self.world(delivery.client_id), self.new_id)
+        world = self._world(delivery)
+        if world is None:
+            return UNCONFIGURED
+        await show_facts(delivery.ids["incident_id"], world, self.new_id)
         return Done()
 
     async def triage(self, delivery: Delivery) -> Verb:
         """Investigate an incident."""
         self._count(delivery)
+        world = self._world(delivery)
+        if world is None:
+            return UNCONFIGURED
         try:
-            outcome = await investigate(delivery, self.world(delivery.client_id), self.new_id)
+            outcome = await investigate(delivery, world, self.new_id)
         except LeaseLostError:
             return Settled()
         match outcome:
@@ -48,6 +58,12 @@ class JobHandlers:
                 return GiveUp(reason=reason, error="see its run")
             case _:
                 return Done()
+
+    def _world(self, delivery: Delivery) -> World | None:
+        try:
+            return self.world(delivery.client_id)
+        except KeyError:
+            return None
 
     def _count(self, delivery: Delivery) -> None:
         if delivery.number > 1:

@@ -7,6 +7,7 @@ from bot.door import Door
 from engine.errors import StoreUnavailableError
 from engine.model.evidence import Gap
 from engine.ports import Clock
+from engine.reconcile import grace_s
 
 log = logging.getLogger(__name__)
 
@@ -25,7 +26,11 @@ class Poller:
     async def run(self) -> None:
         """Poll until cancelled."""
         while True:
-            await self.once()
+            try:
+                await self.once()
+            except Exception:
+                # One client's odd alert must not end the polls of all.
+                log.exception("a poll of %s failed", self._source_id)
             await self._clock.sleep(self._backends.poll_s)
 
     async def once(self) -> None:
@@ -37,6 +42,7 @@ class Poller:
                 log.warning("Alertmanager does not answer: %s %s", firing.cause, firing.detail)
             self._reachable_since_s = None
             return
+        up_s = await self._backends.alerts.up_s(self._clock.now())
         now_s = self._clock.monotonic()
         self._reachable_since_s = self._reachable_since_s or now_s
         try:
@@ -44,7 +50,7 @@ class Poller:
                 self._source_id,
                 firing,
                 reachable_s=now_s - self._reachable_since_s,
-                every_s=self._backends.poll_s,
+                grace_s=grace_s(self._backends.poll_s, up_s),
             )
         except StoreUnavailableError:
             log.warning("a poll was not kept: the database is down")

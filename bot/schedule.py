@@ -3,7 +3,7 @@
 import logging
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
-from datetime import UTC
+from datetime import UTC, timedelta
 
 from apscheduler.schedulers.asyncio import AsyncIOScheduler
 
@@ -14,10 +14,13 @@ from engine.ports import NewId, Queue
 from engine.stages.again import look_again
 from engine.stages.world import World
 from engine.sweep import reap, sweep
+from storage.prune import prune
 from storage.store import SqlStore
 
 log = logging.getLogger(__name__)
 
+PRUNE_S = 6 * 3600.0
+"""How often old rows are looked for; often enough for a process that is restarted every day."""
 SWEEP_S = 30
 """How often is looked for green and for heartbeats; the reaper's own time is in its rule."""
 
@@ -33,6 +36,7 @@ class Sweeper:
     world: Callable[[str], World]
     configured: Collection[str]
     """Clients of the configuration; only they have backends."""
+    retention_s: float
 
     async def sweep(self) -> None:
         """Turn green and miss heartbeats; a database that is down is left for the next round."""
@@ -58,6 +62,18 @@ class Sweeper:
         except StoreUnavailableError:
             log.warning("nothing was reaped: the database is down")
 
+    async def prune(self) -> None:
+        """Forget what is past its time."""
+        try:
+            async with self.store.begin() as tx:
+                before = await tx.now() - timedelta(seconds=self.retention_s)
+            gone = await prune(self.store, before)
+        except StoreUnavailableError:
+            log.warning("nothing was pruned: the database is down")
+            return
+        if gone:
+            log.info("pruned: %s", ", ".join(f"{n} {table}" for table, n in gone.items()))
+
     async def _clients(self) -> list[str]:
         async with self.store.begin() as tx:
             return [client.id for client in await tx.org.clients()]
@@ -78,5 +94,6 @@ def scheduler(sweepers: Sequence[Sweeper]) -> AsyncIOScheduler:
     )
     for sweeper in sweepers:
         made.add_job(sweeper.sweep, "interval", seconds=SWEEP_S)
+        made.add_job(sweeper.prune, "interval", seconds=PRUNE_S)
         made.add_job(sweeper.reap, "interval", seconds=sweeper.rule.reap_interval_s)
     return made

@@ -21,6 +21,10 @@ class Settled(Frozen):
     """The job acknowledged itself in the transaction of its result."""
 
 
+class Unsaid(Frozen):
+    """Nobody knows how the job ended: its lease runs out, and its claims are counted."""
+
+
 class Retry(Frozen):
     """Try again later."""
 
@@ -35,11 +39,11 @@ class GiveUp(Frozen):
     error: str
 
 
-Verb = Done | Settled | Retry | GiveUp
+Verb = Done | Settled | Unsaid | Retry | GiveUp
 Handler = Callable[[Delivery], Awaitable[Verb]]
 
-UNEXPECTED_WAIT_S = 15
-"""Wait after an error nobody foresaw; the claim counter ends a crash loop."""
+STORE_WAIT_S = 15
+"""Wait after the database went away under a job."""
 
 
 class Worker:
@@ -129,10 +133,11 @@ class Worker:
         try:
             return await self._handlers[delivery.queue](delivery)
         except StoreUnavailableError as error:
-            return Retry(delay_s=UNEXPECTED_WAIT_S, error=str(error))
+            return Retry(delay_s=STORE_WAIT_S, error=str(error))
         except Exception:
             log.exception("%s job %s failed", delivery.queue.value, delivery.key)
-            return Retry(delay_s=UNEXPECTED_WAIT_S, error="unexpected; see the log")
+            # No verb: the queue gives up what fails like this time and again, calls and all.
+            return Unsaid()
 
     async def _renew(self, delivery: Delivery, work: asyncio.Task[Verb]) -> None:
         while True:
@@ -151,7 +156,7 @@ class Worker:
                 await self._queue.nak(delivery, delay_s, error)
             case GiveUp(reason=reason, error=error):
                 await self._queue.term(delivery, reason, error)
-            case Settled():
+            case Settled() | Unsaid():
                 pass
 
     async def _drain(self) -> None:

@@ -203,9 +203,11 @@ class Board:
         self._take_seat(home, sighting, group, JoinReason.SAME_FAMILY, {}, trigger)
         self._mark_history(home, group)
         home.show(_attach_reason(trigger, reopened=reopened, listed=listed))
-        if trigger is not AttachTrigger.NONE:
-            if home.incident.first_contact:
-                self._promote(home)
+        if trigger is not AttachTrigger.NONE and home.incident.first_contact:
+            self._promote(home)
+        # One that ended before it was judged lost its job; back again, it needs another.
+        unjudged = reopened and home.incident.judged_at is None and not home.incident.first_contact
+        if trigger is not AttachTrigger.NONE or unjudged:
             self._judge(home, trigger)
 
     def _promote(self, home: Draft) -> None:
@@ -254,6 +256,7 @@ class Board:
         ids = dict.fromkeys(self.follow(i) for i in join.incident_ids)
         drafts = sorted((self.drafts[i] for i in ids), key=lambda d: (d.incident.opened_at, d.born))
         survivor, *others = drafts
+        severity = survivor.incident.severity
         for other in others:
             survivor.absorb(other, join.reason, join.shared)
             self._into[other.incident.id] = survivor.incident.id
@@ -261,6 +264,9 @@ class Board:
                 del self.drafts[other.incident.id]
         if others:
             self.crowd.moved({d.incident.id for d in others}, survivor.incident.id)
+        if survivor.incident.severity.rank > severity.rank:
+            # The jobs of the absorbed end with them.
+            self._judge(survivor, AttachTrigger.SEVERITY)
         return survivor
 
     def _join(self, sighting: Sighting, group: AlertGroup, place: Place) -> Join | None:

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from datetime import datetime
 
-from sqlalchemy import delete, func, select
+from sqlalchemy import func, select
 from sqlalchemy.dialects.postgresql import insert
 from sqlalchemy.ext.asyncio import AsyncSession
 
@@ -63,12 +63,6 @@ class ChangeRows:
             )
         )
         return int(found.scalar_one())
-
-    async def prune(self, client_id: str, before: datetime) -> None:
-        """Forget what happened before then."""
-        await self._session.execute(
-            delete(ChangeRow).where(ChangeRow.client_id == client_id, ChangeRow.at < before)
-        )
 
 
 _COLUMNS = tuple(getattr(ChangeRow, name) for name in Change.model_fields)

@@ -72,10 +72,6 @@ _FIRING = text("""
             and newer.fingerprint = e.fingerprint and newer.starts_at > e.starts_at)
       and last_seen_at < :unseen_since
 """)
-_PRUNE = text("""
-    delete from alert_events e where client_id = :client_id and last_seen_at < :before
-      and not exists (select from incident_members m where m.event_id = e.id)
-""")
 
 
 _Row = TypeVar("_Row")
@@ -186,10 +182,6 @@ class EventRows:
             _FIRING, {"client_id": client_id, "source": source, "unseen_since": since}
         )
         return [Alert.model_validate(row.alert) for row in found]
-
-    async def prune(self, client_id: str, before: datetime) -> None:
-        """Forget old events no incident refers to."""
-        await self._session.execute(_PRUNE, {"client_id": client_id, "before": before})
 
 
 def _key(sighting: Sighting) -> EventKey:

@@ -16,7 +16,7 @@ async def listen(store: SqlStore, channel: str, wake: asyncio.Event) -> None:
     url = store.engine.url.set(drivername="postgresql")
     dsn = url.render_as_string(hide_password=False)
     while True:
-        with contextlib.suppress(psycopg.OperationalError):
+        with contextlib.suppress(psycopg.Error):
             connection = await psycopg.AsyncConnection.connect(dsn, autocommit=True)
             async with connection:
                 await connection.execute(f"listen {channel}")

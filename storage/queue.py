@@ -4,12 +4,15 @@ import asyncio
 import contextlib
 from collections.abc import Mapping, Sequence
 
+from engine.model.run import FailureClass, RunState
 from engine.ports import DeadReason, Delivery, Queue
 from storage.jobs import LEASE_S, JobRows
 from storage.listener import listen
-from storage.store import SqlStore
+from storage.store import SqlStore, SqlTx
 
 CHANNEL = "caveat_jobs"
+STOPPED = "stopped without an answer time and again; see the log"
+_ENDED = frozenset({RunState.DONE, RunState.SKIPPED, RunState.FAILED})
 
 
 class PostgresQueue:
@@ -42,7 +45,8 @@ class PostgresQueue:
             jobs = JobRows(tx.session)
             good, looping = await jobs.claim(queue, limit, per_client=cap, lease_s=self._lease_s)
             for delivery in looping:
-                await jobs.term(delivery, DeadReason.CRASH_LOOP, "claimed and never answered")
+                await jobs.term(delivery, DeadReason.CRASH_LOOP, STOPPED)
+                await _run_failed(tx, delivery)
         return good
 
     async def ack(self, delivery: Delivery) -> bool:
@@ -75,3 +79,20 @@ class PostgresQueue:
     async def listen(self) -> None:
         """Pass the database's wake-up calls on until cancelled; reconnects when it goes away."""
         await listen(self._store, CHANNEL, self._wake)
+
+
+async def _run_failed(tx: SqlTx, delivery: Delivery) -> None:
+    """Have the card say that nobody looks into it any more."""
+    incident_id = delivery.ids.get("incident_id", "")
+    incident, run = await tx.incidents.get(incident_id), await tx.runs.newest(incident_id)
+    if delivery.queue is not Queue.TRIAGE or incident is None or run is None or run.state in _ENDED:
+        return
+    failed = {
+        "state": RunState.FAILED,
+        "failure": FailureClass.TERMINAL,
+        "failure_text": STOPPED,
+        "finished_at": await tx.now(),
+        "next_try_at": None,
+    }
+    await tx.runs.save(run.model_copy(update=failed))
+    await tx.cards.wish(incident, RunState.FAILED.value)

@@ -1,7 +1,7 @@
 """Models behind the Messages API, of its provider or of any gateway that speaks it."""
 
 import asyncio
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -35,6 +35,8 @@ class AnthropicModel:
     client: anthropic.AsyncAnthropic
     capabilities: Capabilities = field(default_factory=Capabilities)
     thinking: Mapping[str, Any] = field(default_factory=lambda: {"type": "disabled"})
+    redact: Callable[[str], str] = str
+    """Masks what a provider says; some say back the key they refuse."""
 
     async def complete(self, request: ModelRequest, timeout_s: float) -> ModelReply:
         """Send one request, once.
@@ -49,12 +51,15 @@ class AnthropicModel:
         except (TimeoutError, anthropic.APITimeoutError) as error:
             raise TimedOutError(f"{timeout_s:.0f} s") from error
         except anthropic.APIStatusError as error:
-            raise _refused(error, request) from error
+            raise self._masked(_refused(error, request)) from error
         except anthropic.AnthropicError as error:
             raise TransientError(type(error).__name__) from error
         except (httpx2.HTTPError, ValidationError, ValueError) as error:
             raise TransientError(f"unclassified {type(error).__name__}") from error
         return reply_of(message)
+
+    def _masked(self, error: EngineError) -> EngineError:
+        return type(error)(self.redact(error.detail), retry_after_s=error.retry_after_s)
 
 
 def body_of(request: ModelRequest, able: Capabilities, thinking: Mapping[str, Any]) -> Json:

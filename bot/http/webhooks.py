@@ -1,6 +1,7 @@
 """Takes what senders post: read, parse, commit, and only then say 202."""
 
 import asyncio
+import contextlib
 import logging
 
 from fastapi import Request
@@ -40,6 +41,7 @@ class Webhooks:
             return await self._handled(kind, request, token)
 
     async def _handled(self, kind: str, request: Request, token: str | None) -> Response:
+        sender, body = None, b""
         try:
             async with asyncio.timeout(self._store_s):
                 sender = await self._door.sender(kind, token)
@@ -55,7 +57,18 @@ class Webhooks:
         except (StoreUnavailableError, TimeoutError) as error:
             log.warning("a post of %s was not stored: %s", kind, type(error).__name__)
             return _later("the alert was not stored; send it again")
+        except Exception:
+            log.exception("a post of %s could not be filed", kind)
+            if sender is not None and body:
+                await self._set_aside(sender.id, body)
+            return _later("the alert was not stored; send it again")
         return JSONResponse(receipt.model_dump(), 202)
+
+    async def _set_aside(self, sender_id: str, body: bytes) -> None:
+        """Keep what trips over a fault of ours: its sender gives up, a replay need not."""
+        with contextlib.suppress(StoreUnavailableError, TimeoutError):
+            async with asyncio.timeout(self._store_s):
+                await self._door.set_aside(sender_id, "could not be filed; see the log", body)
 
     async def _taken(self, kind: str, sender_id: str, body: bytes) -> Receipt:
         # A body near the limit takes seconds to file; the database gets more time in proportion.

@@ -6,7 +6,7 @@ from datetime import datetime
 from typing import TypeVar
 
 from engine.correlate import judged_scopes
-from engine.errors import EngineError
+from engine.errors import EngineError, StoreUnavailableError
 from engine.failures import Dead, RetryAt, failure_class, next_step
 from engine.investigation.session import JudgePorts
 from engine.model.event import EventFacts, SessionEvent
@@ -24,6 +24,8 @@ from engine.triage import judge
 T = TypeVar("T")
 PROGRESS_EDITS = 2
 """Edits of the investigating line in one triage; more would only cost the chat's patience."""
+KEEP_WAITS_S = (0.5, 2.0, 5.0, 10.0)
+"""Pauses before a finding is kept again; together shorter than its job's lease."""
 RESUMABLE = frozenset(
     {RunState.QUEUED, RunState.LOOKING, RunState.INVESTIGATING, RunState.CHECKING, RunState.WAITING}
 )
@@ -136,7 +138,7 @@ class _Work:
             progress=self._progress(),
             rejudge_of=rejudge_of,
         )
-        await self._timed("persist", lambda: self._keep(found, delivery))
+        await self._timed("persist", lambda: self._kept(found, delivery))
         await self._heard(
             SessionEvent.STAGE, {"stage": "total", "seconds": self._clock.monotonic() - started_s}
         )
@@ -158,14 +160,24 @@ class _Work:
         await self._heard(SessionEvent.PACK, facts)
         return pack
 
+    async def _kept(self, found: Finding, delivery: Delivery) -> None:
+        """Keep what was paid for through a short outage of the database."""
+        for wait_s in KEEP_WAITS_S:
+            try:
+                return await self._keep(found, delivery)
+            except StoreUnavailableError:
+                await self._clock.sleep(wait_s)
+        return await self._keep(found, delivery)
+
     async def _keep(self, found: Finding, delivery: Delivery) -> None:
         async with self._world.store.begin() as tx:
-            if not await tx.jobs.finish(delivery):
-                raise LeaseLostError
             now = await tx.now()
-            await tx.findings.keep(found)
+            # The incident before the job, as intake locks them: the other way round they deadlock.
             seen = judged_scopes(self._incident, self._world.rules.correlation)
             await tx.incidents.judged(self._incident, now, sorted(seen))
+            if not await tx.jobs.finish(delivery):
+                raise LeaseLostError
+            await tx.findings.keep(found)
             await self._move(tx, RunState.DONE, finished_at=now)
             await tx.cards.wish_message(self._incident, "finding", said_once(found), audible=True)
             await tx.cards.wish_message(self._incident, "evidence", "", audible=False)

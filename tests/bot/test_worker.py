@@ -98,13 +98,25 @@ async def test_a_job_that_settled_itself_is_left_alone() -> None:
         assert await told(queue, 1) == ["ack 2"]
 
 
-@pytest.mark.parametrize("error", [RuntimeError("a fault of ours"), StoreUnavailableError("gone")])
-async def test_an_error_gives_the_job_back_and_the_worker_goes_on(error: Exception) -> None:
+async def test_a_fault_of_ours_is_no_verb_so_that_the_claims_are_counted() -> None:
     queue = ListQueue([job("bad"), job("good")])
 
     async def handler(delivery: Delivery) -> Verb:
         if delivery.key == "bad":
-            raise error
+            raise RuntimeError
+        return Done()
+
+    async with at_work(queue, handler):
+        await told(queue, 1)
+    assert queue.told == ["ack good"]
+
+
+async def test_a_database_that_went_away_gives_the_job_back_and_the_worker_goes_on() -> None:
+    queue = ListQueue([job("bad"), job("good")])
+
+    async def handler(delivery: Delivery) -> Verb:
+        if delivery.key == "bad":
+            raise StoreUnavailableError("gone")
         return Done()
 
     async with at_work(queue, handler):

@@ -498,3 +498,30 @@ async def test_two_clients_never_share_an_incident(world: World) -> None:
         ("default", 1),
         ("drill", 1),
     }
+
+
+async def test_one_that_ended_before_it_was_judged_and_comes_back_is_judged(world: World) -> None:
+    await world.deliver(alert(**CHECKOUT), now_s=0)
+    await world.deliver(alert(status=AlertStatus.RESOLVED, **CHECKOUT), now_s=20)
+    async with world.store.begin() as tx:  # the job came, saw that it had ended, and went
+        await tx.session.execute(text("delete from jobs"))
+    await world.deliver(alert(since_s=60, **CHECKOUT), now_s=60)
+
+    [incident] = await world.incidents(IncidentState.OPEN)
+    assert await world.jobs("triage") == [incident.id]
+
+
+async def test_what_is_worse_than_the_incident_it_merges_into_is_still_judged(
+    world: World,
+) -> None:
+    cart = {"cluster": "prod", "namespace": "cart", "service": "cart", "node": "n1"}
+    shop = {"cluster": "prod", "namespace": "shop", "service": "shop", "node": "n1"}
+    mail = {"cluster": "prod", "namespace": "mail", "service": "mail", "node": "n1"}
+    await world.deliver(alert("Slow", severity=Severity.WARNING, **cart), now_s=0)
+    await world.judge(1, now_s=1)
+    await world.deliver(alert("Broken", severity=Severity.CRITICAL, **shop), now_s=5)
+    await world.deliver(alert("Late", severity=Severity.WARNING, **mail), now_s=10)
+
+    [survivor] = await world.incidents(IncidentState.OPEN)
+    assert survivor.number == 1
+    assert survivor.id in await world.jobs("triage")
