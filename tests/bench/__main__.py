@@ -17,14 +17,20 @@ PAGE = Path(__file__).resolve().parents[2] / "docs" / "measured.md"
 LONGEST_S = 600
 
 
+PARTS = (start, intake, cards, tokens)
+
+
 async def measured() -> list[Section]:
+    """Measure part by part, showing each as soon as it is known."""
+    found: list[Section] = []
     async with asyncio.timeout(LONGEST_S):
-        return [
-            await start.measure(),
-            await intake.measure(),
-            *await cards.measure(),
-            await tokens.measure(),
-        ]
+        for part in PARTS:
+            sections = await part.measure()
+            found += sections
+            for section in sections:
+                sys.stdout.write(section.markdown() + "\n\n")
+                sys.stdout.flush()
+    return found
 
 
 def main() -> None:
@@ -39,7 +45,6 @@ def main() -> None:
         f"Machine: {machine}; load before the run {before:.1f}; the run took {took_s:.0f} s.\n\n"
     )
     text = head + "\n\n".join(section.markdown() for section in sections) + "\n"
-    sys.stdout.write(text)
     PAGE.write_text(text)
 
 

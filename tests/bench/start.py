@@ -10,7 +10,7 @@ from tests.bench.plant import CAVEAT, home, plant
 HELPS = 5
 
 
-async def measure() -> Section:
+async def measure() -> list[Section]:
     section = Section("Start")
     helps = [await _help() for _ in range(HELPS)]
     section.add(
@@ -23,7 +23,7 @@ async def measure() -> Section:
         cold, warm = await _ready(folder), await _ready(folder)
     section.add("`caveat serve` → ready, first start", f"{cold:.1f} s", "makes its database")
     section.add("`caveat serve` → ready, later", f"{warm:.1f} s", "the same state folder", "5 s")
-    return section
+    return [section]
 
 
 async def _help() -> float:

@@ -18,12 +18,12 @@ RULE = "CheckoutHighErrorRate"
 STORM = 10
 
 
-async def measure() -> Section:
+async def measure() -> list[Section]:
     section = Section("Model")
     sample = SHARED / "sample"
     if not installed() or not sample.is_dir():
         section.add("sample alert", "not run", "needs Debian's Prometheus and ../shared/sample")
-        return section
+        return [section]
     with tempfile.TemporaryDirectory() as folder:
         shop = sample_shop(Path(folder), sample, firing=RULE)
         here = await asyncio.to_thread(shop.__enter__)
@@ -32,7 +32,7 @@ async def measure() -> Section:
             await _storm(section, here.prometheus_url)
         finally:
             await asyncio.to_thread(shop.__exit__, None, None, None)
-    return section
+    return [section]
 
 
 async def _sample(section: Section, url: str) -> None:
