@@ -213,16 +213,11 @@ async def _unheard(_: object, __: object) -> None:
     """Stand in until a run puts its own listener here."""
 
 
-<<<<<<< HEAD
-def model_of(settings: ModelSettings) -> LLM | None:
+def model_of(settings: ModelSettings, redact: Callable[[str], str]) -> LLM | None:
     """The configured model; None without a key.
 
     Its client library is loaded only with a key: that takes longer than all the rest.
     """
-=======
-def model_of(settings: ModelSettings, redact: Callable[[str], str]) -> AnthropicModel | None:
-    """The configured model; None without a key."""
->>>>>>> review
     if settings.api_key is None:
         return None
     import anthropic  # noqa: PLC0415 - see above
