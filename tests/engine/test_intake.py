@@ -502,7 +502,7 @@ async def test_two_clients_never_share_an_incident(world: World) -> None:
 
 async def test_one_that_ended_before_it_was_judged_and_comes_back_is_judged(world: World) -> None:
     await world.deliver(alert(**CHECKOUT), now_s=0)
-    await world.deliver(alert(status=AlertStatus.RESOLVED, **CHECKOUT), now_s=20)
+    await world.deliver(alert(until_s=20, **CHECKOUT), now_s=20)
     async with world.store.begin() as tx:  # the job came, saw that it had ended, and went
         await tx.session.execute(text("delete from jobs"))
     await world.deliver(alert(since_s=60, **CHECKOUT), now_s=60)

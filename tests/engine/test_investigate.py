@@ -60,6 +60,8 @@ async def investigated(
     async with world.store.begin() as tx:
         await tx.org.set_flag("default", "ai_triage", True)
     await world.deliver(alert(service="checkout-api"), now_s=0)
+    async with world.store.begin() as tx:
+        await tx.session.execute(text("update jobs set run_at = clock_timestamp()"))
     [job] = await PostgresQueue(world.store).claim([Queue.TRIAGE], 1)
     llm, clock, numbers = ScriptedLLM([drafted(), ruled()]), HastyClock(), itertools.count(10**6)
 
