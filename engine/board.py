@@ -116,10 +116,9 @@ class Board:
 
     def late(self, sighting: Sighting, group: AlertGroup) -> None:
         """Show a firing that was first heard of after its end: opened and resolved at once."""
-        self.fire(sighting, group)
-        update = {"status": AlertStatus.RESOLVED}
-        ended = sighting.alert.model_copy(update=update)
-        self.resolve(sighting.model_copy(update={"alert": ended}), group)
+        for status, play in ((AlertStatus.FIRING, self.fire), (AlertStatus.RESOLVED, self.resolve)):
+            alert = sighting.alert.model_copy(update={"status": status})
+            play(sighting.model_copy(update={"alert": alert}), group)
 
     def settle(self) -> None:
         """Resolve what nothing fires in any more."""

@@ -1,7 +1,7 @@
 """From a delivery of alerts to incidents, in the transaction that answers its sender."""
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 
@@ -143,7 +143,9 @@ async def file(
         sender_group: the sender's own grouping key; recorded, no more.
         truncated: alerts the sender says it left out.
     """
-    alerts = distinct(clean(alert) for alert in alerts)
+    alerts = [clean(alert) for alert in alerts]
+    fired = {event_key(a) for a in alerts if a.status is AlertStatus.FIRING}
+    alerts = distinct(alerts)
     setting = rules.setting(client.id, now, new_id)
     sightings, groups = await _grouped(tx, setting, alerts, rules, sender_group)
     known = await tx.events.keep(client.id, source.name, sightings, now=now, polled=polled)
@@ -152,7 +154,7 @@ async def file(
     fingerprints = {a.fingerprint for a in alerts}
     newest = await tx.events.newest(client.id, source.name, fingerprints)
     seats = await tx.incidents.seats(client.id, fingerprints)
-    work = sort_out(sightings, newest, seats)
+    work = sort_out(sightings, newest, seats, fired)
     await tx.incidents.slide(client.id, _slid(work, seats, newest, now), now)
     board, recall_failed = await _board(tx, setting, work, seats)
     _play(board, work, groups, source, polled=polled)
@@ -177,31 +179,49 @@ def clean(alert: Alert) -> Alert:
     return Alert.model_validate(alert.model_dump() | update)
 
 
+def event_key(alert: Alert) -> EventKey:
+    """What makes two alerts one event: the same labels since the same moment."""
+    return (alert.fingerprint, alert.starts_at)
+
+
 def distinct(alerts: Iterable[Alert]) -> list[Alert]:
     """Each event once, the oldest first; of one start a resolve stands above a firing."""
     events: dict[EventKey, Alert] = {}
     for alert in alerts:
-        key = (alert.fingerprint, alert.starts_at)
+        key = event_key(alert)
         if key not in events or events[key].status is AlertStatus.FIRING:
             events[key] = alert
     return sorted(events.values(), key=lambda a: (a.starts_at, -a.severity.rank, a.fingerprint))
 
 
 def sort_out(
-    sightings: Sequence[Sighting], newest: Mapping[str, Newest], seats: Sequence[Seat]
+    sightings: Sequence[Sighting],
+    newest: Mapping[str, Newest],
+    seats: Sequence[Seat],
+    fired: Collection[EventKey],
 ) -> Sorted:
-    """Say what has to be done about each alert: its state follows its newest event only."""
+    """Say what has to be done about each alert: its state follows its newest event only.
+
+    Args:
+        sightings: the delivery, each event once.
+        newest: the newest event of each fingerprint, this delivery included.
+        seats: what open and recent incidents hold of the fingerprints.
+        fired: events the delivery told as firing, whatever else it told of them.
+    """
     work = Sorted()
     by_fingerprint: dict[str, list[Seat]] = {}
     for seat in seats:
         by_fingerprint.setdefault(seat.fingerprint, []).append(seat)
     for sighting in sightings:
         held = by_fingerprint.get(sighting.alert.fingerprint, [])
-        _sort_one(work, sighting, newest[sighting.alert.fingerprint], held)
+        told = event_key(sighting.alert) in fired
+        _sort_one(work, sighting, newest[sighting.alert.fingerprint], held, fired=told)
     return work
 
 
-def _sort_one(work: Sorted, sighting: Sighting, newest: Newest, held: list[Seat]) -> None:
+def _sort_one(
+    work: Sorted, sighting: Sighting, newest: Newest, held: list[Seat], *, fired: bool
+) -> None:
     alert = sighting.alert
     is_newest = alert.starts_at == newest.starts_at
     if sighting.alert_class is AlertClass.HEARTBEAT:
@@ -212,11 +232,11 @@ def _sort_one(work: Sorted, sighting: Sighting, newest: Newest, held: list[Seat]
         work.silent += 1
         return
     fires = alert.status is AlertStatus.FIRING
-    if not is_newest or (fires and newest.status is AlertStatus.RESOLVED):
-        if fires and not held and newest.status is AlertStatus.RESOLVED:
-            work.late.append(sighting)
+    if fired and not held and newest.status is AlertStatus.RESOLVED:
+        work.late.append(sighting)
+    elif not is_newest or (fires and newest.status is AlertStatus.RESOLVED):
         return
-    if not fires:
+    elif not fires:
         work.resolves.append(sighting)
     elif any(s.state is MemberState.FIRING for s in held):
         work.slides[alert.fingerprint] = newest
@@ -397,7 +417,7 @@ def _filed(
     accepted: Counter[AlertStatus] = Counter()
     duplicate: Counter[AlertStatus] = Counter()
     for s in sightings:
-        is_known = (s.alert.fingerprint, s.alert.starts_at) in known
+        is_known = event_key(s.alert) in known
         (duplicate if is_known else accepted)[s.alert.status] += 1
     born = [s.incident for d, s in kept if d.born]
     return Filed(

@@ -3,7 +3,7 @@
 import asyncio
 import itertools
 
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 from sqlalchemy import text
 
@@ -43,6 +43,7 @@ class Model:
 @settings(
     max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
 )
+@example(deliveries=[[("far", 0, False), ("far", 0, True)]])
 @given(deliveries=DELIVERIES)
 async def test_any_order_ends_in_the_newest_state(
     world: World, deliveries: list[list[Event]]
