@@ -7,6 +7,7 @@ from pydantic import AwareDatetime, Field
 
 from engine.model.base import Frozen
 from engine.model.evidence import InvalidReason, QueryOutcome
+from engine.model.ledger import LedgerEntry, ToolName
 from engine.model.pack import CauseClass
 
 
@@ -292,4 +293,8 @@ class Finding(Frozen):
     """None when a degraded round withheld it or verification did not ask."""
     draft: Draft | None = None
     round: Round | None = None
+    ledger: tuple[LedgerEntry, ...] = ()
+    """What was looked up beyond the pack; the whole answers are kept beside the run."""
+    vanished: tuple[ToolName, ...] = ()
+    """Tools the client's run before could ask and this one could not."""
     rejudge_of: str | None = None
