@@ -90,6 +90,9 @@ class ClientSettings(_Strict):
 
     prometheus: BackendSettings | None = Field(None, description="Metrics.")
     alertmanager: BackendSettings | None = Field(None, description="Alerts, polled.")
+    loki: BackendSettings | None = Field(None, description="Logs.")
+    kubernetes: BackendSettings | None = Field(None, description="Kubernetes API, events only.")
+    compliance_file: Path | None = Field(None, description="Facts of a compliance scan, YAML.")
     rooms: list[RoomSettings] = Field([], description="Where cards go; first match wins.")
     ai_triage: bool | None = Field(None, description="Investigate with a model.")
     ai_triage_manual: bool | None = Field(None, description="Only when somebody presses.")

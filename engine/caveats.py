@@ -1,7 +1,8 @@
 """What lowers this finding against the install's normal: codes, and the facts for their words."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from enum import StrEnum
+from types import MappingProxyType
 
 from engine.model.evidence import QueryOutcome
 from engine.model.finding import (
@@ -12,6 +13,7 @@ from engine.model.finding import (
     Round,
     Veto,
 )
+from engine.model.ledger import LedgerEntry, ToolName
 from engine.model.pack import MetricDigest, Pack, SectionName
 
 
@@ -32,10 +34,24 @@ def caveats(
     disposition: Disposition,
     vetoes: tuple[Veto, ...] = (),
     weak: frozenset[Weak] = frozenset(),
+    facts: Mapping[Weak, Mapping[str, str | int]] = MappingProxyType({}),
 ) -> tuple[Caveat, ...]:
-    """List them, the heaviest first; with verification off the round says nothing."""
+    """List them, the heaviest first; with verification off the round says nothing.
+
+    Args:
+        pack: what was known before any model.
+        round_: the checks made against the draft.
+        disposition: what became of the triage.
+        vetoes: what code has against the cause.
+        weak: what else weakens the finding.
+        facts: what fills the words of those in `weak`.
+    """
     found = [*_of_round(round_)]
-    found += [Caveat(code=CaveatCode(name.value)) for name in Weak if name in weak]
+    found += [
+        Caveat(code=CaveatCode(name.value), facts=facts.get(name, {}))
+        for name in Weak
+        if name in weak
+    ]
     if disposition is Disposition.ABSTAINED:
         found.append(Caveat(code=CaveatCode.ABSTAINED))
     else:
@@ -85,7 +101,10 @@ _LIVE = frozenset(SectionName) - {
 """Sections that look at the thing itself, not at the alert or at memory."""
 
 
-def metadata_only(pack: Pack, round_: Round | None) -> bool:
+_LOOKS = frozenset(ToolName) - {ToolName.INCIDENTS}
+
+
+def metadata_only(pack: Pack, round_: Round | None, ledger: Sequence[LedgerEntry] = ()) -> bool:
     """Whether nothing but the alert itself was known: no live evidence and no scoped answer.
 
     Other incidents and a ratio over everything say nothing about this one.
@@ -102,4 +121,5 @@ def metadata_only(pack: Pack, round_: Round | None) -> bool:
         for result in (round_.results if round_ else ())
         if result.outcome is QueryOutcome.FETCHED and result.scoped and result.backend
     ]
-    return not live and not answers
+    looked = [e for e in ledger if e.outcome is QueryOutcome.FETCHED and e.tool in _LOOKS]
+    return not live and not answers and not looked

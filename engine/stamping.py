@@ -1,6 +1,6 @@
 """From draft, checks and judgement to the finding that is kept. Pure."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -29,6 +29,7 @@ from engine.model.finding import (
     VerifyStatus,
     Veto,
 )
+from engine.model.ledger import Bound, LedgerEntry, ToolName
 from engine.model.pack import Pack
 from engine.model.policy import TriageRule
 from engine.model.run import Run
@@ -51,6 +52,12 @@ class Material(Frozen):
     judgement: Judgement | None = None
     lost: VerifyStatus | None = None
     """How call 2 was lost: timed out or errored."""
+    ledger: tuple[LedgerEntry, ...] = ()
+    """What was looked up beyond the pack."""
+    bound: Bound | None = None
+    """What stopped the looking."""
+    vanished: tuple[ToolName, ...] = ()
+    """Tools there were before and are no more."""
     rejudge_of: str | None = None
 
     @property
@@ -63,8 +70,15 @@ class Material(Frozen):
             "pack_hash": self.pack.hash,
             "created_at": self.created_at,
             "model": self.model,
+            "ledger": self.ledger,
+            "vanished": self.vanished,
             "rejudge_of": self.rejudge_of,
         }
+
+    @property
+    def weak(self) -> dict[Weak, Mapping[str, str | int]]:
+        """What weakens every finding that is made of this, with the facts for its words."""
+        return {Weak.BOUND_HIT: {"bound": self.bound.value}} if self.bound else {}
 
 
 def finding_of(
@@ -86,7 +100,13 @@ def _unjudged(material: Material) -> Finding:
         verify_status=VerifyStatus.NO_ANALYSIS,
         root_cause=None,
         root_cause_key=None,
-        caveats=caveats(material.pack, None, disposition=Disposition.NOT_JUDGED),
+        caveats=caveats(
+            material.pack,
+            None,
+            disposition=Disposition.NOT_JUDGED,
+            weak=frozenset(material.weak),
+            facts=material.weak,
+        ),
     )
 
 
@@ -160,7 +180,9 @@ class _Stamping:
     @cached_property
     def thin(self) -> bool:
         """Whether nothing but the alert itself was known."""
-        return self.root_cause is not None and metadata_only(self.material.pack, self.round)
+        return self.root_cause is not None and metadata_only(
+            self.material.pack, self.round, self.material.ledger
+        )
 
     @cached_property
     def weighed(self) -> Weighed:
@@ -197,7 +219,8 @@ class _Stamping:
     @cached_property
     def valid_citations(self) -> int:
         results = self.round.results if self.round else ()
-        return valid_citations(self._cited(), known_ids(self.material.pack, results))
+        ledger = self.material.ledger
+        return valid_citations(self._cited(), known_ids(self.material.pack, results, ledger))
 
     def _cited(self) -> Iterator[Claim]:
         for ruling in self.rulings:
@@ -253,7 +276,8 @@ class _Stamping:
                 self.round,
                 disposition=self.disposition,
                 vetoes=self.vetoes,
-                weak=frozenset({Weak.METADATA_ONLY} if self.thin else ()),
+                weak=frozenset({Weak.METADATA_ONLY} if self.thin else ()) | {*self.material.weak},
+                facts=self.material.weak,
             ),
             memory_verdict=self.memory_verdict,
             draft=self.draft,

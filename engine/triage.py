@@ -8,6 +8,7 @@ from contextlib import asynccontextmanager
 from engine.confidence import caps
 from engine.investigation.calls import ACTOR
 from engine.investigation.drafting import Drafted, draft
+from engine.investigation.offering import offering
 from engine.investigation.session import JudgePorts, Session
 from engine.model.event import EventFacts, SessionEvent
 from engine.model.evidence import QueryOutcome
@@ -42,14 +43,19 @@ async def judge(
             after the draft ends in a finding.
     """
     session = Session.begin(await _fenced(run, ports), incident, pack, ports, rule)
+    vanished = await offering(session)
     async with _stage(ports, "conclude"):
-        drafted = await draft(session)
+        looked = await draft(session)
+    drafted = looked.drafted
     material = Material(
         run=session.run,
         pack=pack,
         model=session.setting.model,
         created_at=ports.clock.now(),
         draft=drafted.draft if drafted else None,
+        ledger=looked.ledger,
+        bound=looked.bound,
+        vanished=vanished,
         rejudge_of=rejudge_of,
     )
     if drafted is not None and rule.verification.enabled:
@@ -78,7 +84,7 @@ async def _verified(
         batch = await run_batch(subject, drafted.draft.plan, ports.reach, session.rule.verification)
     await _recorded(session, batch, progress)
     async with _stage(ports, "verify"):
-        said = await judgement(session, drafted, batch)
+        said = await judgement(session, drafted, batch, material.ledger)
     lost = said if isinstance(said, VerifyStatus) else None
     judged = None if isinstance(said, VerifyStatus) else said
     found = {"batch": batch, "judgement": judged, "lost": lost}

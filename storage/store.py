@@ -21,6 +21,7 @@ from storage.findings import FindingRows
 from storage.heartbeats import HeartbeatRows
 from storage.incidents import IncidentRows
 from storage.jobs import JobRows
+from storage.lookups import LookupRows
 from storage.org import OrgRows
 from storage.outbox import OutboxRows
 from storage.people import PeopleRows
@@ -46,6 +47,7 @@ class SqlTx:
         self.heartbeats = HeartbeatRows(session)
         self.incidents = IncidentRows(session)
         self.jobs = JobRows(session)
+        self.lookups = LookupRows(session)
         self.org = OrgRows(session)
         self.people = PeopleRows(session, self.audit)
         self.outbox = OutboxRows(session)

@@ -1,7 +1,7 @@
 """Call 2: the draft judged against what was fetched to disprove it, in a time of its own."""
 
 import logging
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from engine.citations import telling_ids
 from engine.errors import EngineError, TimedOutError
@@ -11,8 +11,10 @@ from engine.investigation.judgement import judgement_of
 from engine.investigation.reply import Unreadable, read_ruling
 from engine.investigation.session import Session
 from engine.investigation.stops import Stop, stop_of
+from engine.investigation.transcript import strayed
 from engine.model.event import SessionEvent
 from engine.model.finding import Judgement, VerifyStatus
+from engine.model.ledger import LedgerEntry
 from engine.model.llm import ModelReply, ModelRequest
 from engine.model.policy import TriageRule
 from engine.model.run import CallKind
@@ -23,11 +25,13 @@ LEAST_S = 1.0
 """Less than this is no attempt."""
 
 
-async def judgement(session: Session, drafted: Drafted, batch: Batch) -> Judgement | VerifyStatus:
+async def judgement(
+    session: Session, drafted: Drafted, batch: Batch, ledger: Sequence[LedgerEntry] = ()
+) -> Judgement | VerifyStatus:
     """Ask for the judgement; a call that is lost gives how it was lost, and costs no draft."""
     request = judging(drafted.request, drafted.reply, batch.results, session.setting, session.rule)
     try:
-        reply = await _sent(session, request)
+        reply = await _settled(session, request)
     except TimedOutError:
         return VerifyStatus.TIMED_OUT
     except EngineError as error:
@@ -39,17 +43,26 @@ async def judgement(session: Session, drafted: Drafted, batch: Batch) -> Judgeme
         facts = {"call": CallKind.VERIFY.value, "why": ruled.why[:200]}
         await session.ports.events(SessionEvent.UNREADABLE, facts)
         return VerifyStatus.ERRORED
-    return judgement_of(ruled, drafted.draft, telling_ids(session.pack, batch.results))
+    telling = telling_ids(session.pack, batch.results, ledger)
+    return judgement_of(ruled, drafted.draft, telling)
 
 
 def _unfinished(reply: ModelReply) -> Unreadable:
     return Unreadable(why=f"the reply is {stop_of(reply)}")
 
 
-async def _sent(session: Session, request: ModelRequest) -> ModelReply:
-    """Send within the stage's own time; one more try on a time-out has what the first left."""
+async def _settled(session: Session, request: ModelRequest) -> ModelReply:
+    """Send within the stage's own time; a reply that asks for tools is told once that it cannot."""
+    until_s = session.ports.clock.monotonic() + session.rule.verify_deadline
+    reply = await _sent(session, request, until_s)
+    if stop_of(reply) is Stop.ASKS:
+        return await _sent(session, strayed(request, reply), until_s)
+    return reply
+
+
+async def _sent(session: Session, request: ModelRequest, until_s: float) -> ModelReply:
+    """Send; one more try on a time-out has what the first left."""
     clock = session.ports.clock
-    until_s = clock.monotonic() + session.rule.verify_deadline
     late = TimedOutError()
     for attempt, most_s in enumerate(_attempts(session.rule)):
         left_s = until_s - clock.monotonic()
