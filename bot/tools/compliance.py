@@ -3,9 +3,10 @@
 import asyncio
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Annotated
 
 import yaml
-from pydantic import BaseModel, TypeAdapter, ValidationError
+from pydantic import BaseModel, BeforeValidator, TypeAdapter, ValidationError
 
 from engine.model.evidence import Answered, Empty, Gap, GapCause, Outcome, Question
 from engine.ports import Clock
@@ -21,7 +22,7 @@ class Fact(BaseModel):
     control: str
     status: str
     detail: str = ""
-    at: str = ""
+    at: Annotated[str, BeforeValidator(str)] = ""
     """When it was scanned, as the scan says."""
 
     @property
