@@ -44,7 +44,8 @@ SLIDE_S = 10.0
 """A member seen again sooner than this is not written again."""
 CROWD = 50
 """Members from which on a card that only counts further is drawn in bundles."""
-CROWD_DUE_S = 5.0
+CROWD_DUE_S = (5.0, 30.0)
+"""Least and longest wait of such a drawing; between them a second for every 200 members."""
 COUNTING = frozenset({CardReason.ATTACHED, CardReason.RECOVERING, CardReason.JOINED})
 """What changes no more on a crowd's card than its counts."""
 FIRST_CONTACT = "first_contact"
@@ -406,7 +407,10 @@ async def _tell(
 
 def _patience_s(draft: Draft, reason: CardReason) -> float:
     """Seconds a changed card may wait for further changes."""
-    return CROWD_DUE_S if reason in COUNTING and draft.firing > CROWD else 0.0
+    if reason not in COUNTING or draft.firing <= CROWD:
+        return 0.0
+    least, longest = CROWD_DUE_S
+    return min(longest, max(least, draft.firing / 200))
 
 
 def _jobs(draft: Draft, incident: Incident, *, fresh: bool) -> Iterator[JobWish]:
