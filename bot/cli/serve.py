@@ -6,6 +6,7 @@ from pathlib import Path
 
 from rich.console import Console
 
+from bot.backends.late import preload
 from bot.chats.table import chats
 from bot.compose import House
 from bot.config import Settings, load
@@ -26,6 +27,8 @@ def serve(config: Path | None, *, front: bool) -> None:
 
 
 async def _serve(settings: Settings, *, front: bool) -> None:
+    if settings.model.api_key:
+        preload()
     async with database(settings) as store:
         if front:
             await declare(store, settings)
