@@ -351,8 +351,8 @@ class Jobs(Protocol):
     async def enqueue_all(self, client_id: str, wishes: Sequence[JobWish]) -> None:
         """Add many jobs of a client, each key once a queue."""
 
-    async def waiting(self, queue: Queue) -> int:
-        """Jobs nobody works on yet, due or not."""
+    async def waiting(self, queue: Queue, client_id: str) -> int:
+        """Jobs of a client nobody works on yet, due or not."""
 
     async def finish(self, delivery: Delivery) -> bool:
         """Acknowledge inside this transaction, with what the job produced; False: lease lost."""

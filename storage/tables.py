@@ -132,6 +132,8 @@ class SourceRow(Base):
     """Which parser reads it: alertmanager, changes…"""
     token_hash: Mapped[str | None]
     """SHA-256; null for polled sources."""
+    token_declared: Mapped[bool] = mapped_column(default=False)
+    """The configuration set the token; it goes when the configuration no longer names it."""
     first_seen_at: Mapped[datetime | None]
     """When it first said anything; alerts firing then are first contact."""
     last_seen_at: Mapped[datetime | None]

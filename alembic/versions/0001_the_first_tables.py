@@ -336,6 +336,7 @@ def upgrade() -> None:
     sa.Column('name', sa.Text(), nullable=False),
     sa.Column('kind', sa.Text(), nullable=False),
     sa.Column('token_hash', sa.Text(), nullable=True),
+    sa.Column('token_declared', sa.Boolean(), nullable=False),
     sa.Column('first_seen_at', postgresql.TIMESTAMP(timezone=True), nullable=True),
     sa.Column('last_seen_at', postgresql.TIMESTAMP(timezone=True), nullable=True),
     sa.Column('polled_at', postgresql.TIMESTAMP(timezone=True), nullable=True),

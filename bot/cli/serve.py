@@ -11,7 +11,7 @@ from bot.chats.table import chats
 from bot.compose import House
 from bot.config import Settings, load
 from bot.database import database
-from bot.declare import declare
+from bot.declare import declare, retire
 from bot.logs import set_up_logs
 from bot.serve import Running, on_signals
 from engine.redact import Redactor
@@ -32,6 +32,7 @@ async def _serve(settings: Settings, *, front: bool) -> None:
     async with database(settings) as store:
         if front:
             await declare(store, settings)
+            await retire(store, settings)
         running = Running(House(settings, store, chats(settings, Console())))
         on_signals(running.stop)
         async with running.work(front=front):
