@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from enum import StrEnum
 
 from pydantic import AwareDatetime, Field
+from typing_extensions import override
 
 from engine.model.base import Frozen
 from engine.model.evidence import InvalidReason, QueryOutcome
@@ -15,6 +16,11 @@ class CauseKey(Frozen):
 
     component: str
     cause_class: CauseClass
+
+    @override
+    def __str__(self) -> str:
+        """Say it as `component/class`: what two findings are compared by."""
+        return f"{self.component}/{self.cause_class}"
 
 
 class Claim(Frozen):

@@ -231,7 +231,7 @@ class _Work:
 
 def said_once(found: Finding) -> str:
     """What a finding's reply is known by; one that says the same is an edit and rings nowhere."""
-    return f"{found.root_cause_key}" if found.root_cause_key else found.disposition.value
+    return str(found.root_cause_key or found.disposition.value)
 
 
 def wait_s(step: RetryAt, now: datetime) -> float:
