@@ -12,6 +12,7 @@ from prometheus_client import (
     generate_latest,
 )
 
+from engine.groundedness.kinds import IndicatorKind
 from engine.model.base import Frozen
 from engine.model.evidence import QueryOutcome
 from engine.model.finding import (
@@ -125,6 +126,22 @@ METRICS: tuple[Metric, ...] = (
         labels={"source": tuple(CheckSource), "outcome": tuple(QueryOutcome)},
     ),
     Metric(name="triage_unsupported_claims_total", help="Claims the evidence did not back."),
+    Metric(
+        name="triage_groundedness",
+        help="Share of what a verdict names that the evidence holds; no measure of being right.",
+        buckets=_SHARES,
+    ),
+    Metric(name="triage_scored_verdicts_total", help="Verdicts that named something checkable."),
+    Metric(
+        name="triage_ungrounded_demotions_total",
+        help="Verdicts demoted because the evidence does not hold what they name.",
+        labels={"would_have_acted": ("true", "false")},
+    ),
+    Metric(
+        name="triage_ungrounded_tokens_total",
+        help="What demoted verdicts named and the evidence does not hold.",
+        labels={"kind": tuple(IndicatorKind)},
+    ),
     Metric(
         name="triage_abstentions_total",
         help="Triages in which both calls declined.",

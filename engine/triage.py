@@ -9,9 +9,17 @@ from engine.confidence import caps
 from engine.investigation.calls import ACTOR
 from engine.investigation.drafting import Drafted, draft
 from engine.investigation.session import JudgePorts, Session
+from engine.may_act import demoted, would_have_acted
 from engine.model.event import EventFacts, SessionEvent
 from engine.model.evidence import QueryOutcome
-from engine.model.finding import CheckResult, CheckSource, Finding, Round, VerifyStatus
+from engine.model.finding import (
+    CaveatCode,
+    CheckResult,
+    CheckSource,
+    Finding,
+    Round,
+    VerifyStatus,
+)
 from engine.model.incident import Incident
 from engine.model.pack import Pack
 from engine.model.policy import TriageRule
@@ -117,11 +125,23 @@ def _told_of_round(round_: Round) -> EventFacts:
     }
 
 
+def _told_of_ground(finding: Finding) -> EventFacts:
+    kinds = (str(c.facts["kinds"]) for c in finding.caveats if c.code is CaveatCode.UNGROUNDED)
+    return {
+        "score": finding.groundedness,
+        "demoted": demoted(finding),
+        "would_have_acted": would_have_acted(finding),
+        "kinds": ",".join(next(kinds, "").splitlines()),
+    }
+
+
 async def _told(ports: JudgePorts, finding: Finding) -> None:
     """Tell how it ended, in the closed words that are counted."""
     if finding.round is not None:
         await ports.events(SessionEvent.ROUND, _told_of_round(finding.round))
     await ports.events(SessionEvent.VERIFY, {"status": finding.verify_status})
+    if finding.groundedness is not None:
+        await ports.events(SessionEvent.GROUNDED, _told_of_ground(finding))
     for step in caps(finding.confidence_steps):
         await ports.events(SessionEvent.STEP, {"step": step.name, "value": step.value})
     for veto in finding.vetoes:

@@ -32,6 +32,8 @@ class SessionEvent(StrEnum):
     VERIFY_RETRY = "verify_retry"
     VERIFY = "verify"
     """`status`."""
+    GROUNDED = "grounded"
+    """A verdict was looked up in the evidence: `score`, `demoted`, `would_have_acted`, `kinds`."""
     STEP = "step"
     """A hard limit lowered the confidence: `step`, `value` after it."""
     VETO = "veto"
