@@ -98,6 +98,7 @@ COUNTS: Mapping[SessionEvent, Count] = {
     SessionEvent.FAILED: lambda t, _, f: t.count(
         "triage_error_class_total", 1, **{"class": str(f["class"])}
     ),
+    SessionEvent.REVIEW: lambda t, _, f: t.count("review_items_total", reason=str(f["reason"])),
     SessionEvent.STAMP: _stamp,
 }
 

@@ -28,6 +28,7 @@ from engine.model.finding import (
 from engine.model.incident import AttachTrigger
 from engine.model.org import Platform
 from engine.model.pack import SectionName
+from engine.model.review import ReviewReason
 from engine.model.run import CallKind, FailureClass, RunTrigger, SkipReason
 from engine.ports import DeadReason, Queue
 
@@ -142,6 +143,18 @@ METRICS: tuple[Metric, ...] = (
         help="What demoted verdicts named and the evidence does not hold.",
         labels={"kind": tuple(IndicatorKind)},
     ),
+    Metric(
+        name="review_items_total",
+        help="Things people were asked to look at.",
+        labels={"reason": tuple(ReviewReason)},
+    ),
+    Metric(
+        name="review_items_open",
+        help="Things people have to look at now.",
+        labels={"reason": tuple(ReviewReason)},
+        gauge=True,
+    ),
+    Metric(name="review_items_expired_total", help="Things nobody looked at in time."),
     Metric(
         name="triage_abstentions_total",
         help="Triages in which both calls declined.",

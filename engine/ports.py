@@ -16,6 +16,7 @@ from engine.model.incident import Incident, IncidentState
 from engine.model.llm import Capabilities, ModelReply, ModelRequest
 from engine.model.org import Client, Room
 from engine.model.pack import Pack
+from engine.model.review import Given, Label, ReviewReason
 from engine.model.run import CallKind, CaseFile, ModelCall, Run
 
 NewId = Callable[[], str]
@@ -375,6 +376,26 @@ class Steps(Protocol):
         """Keep one step."""
 
 
+class Reviews(Protocol):
+    """What people have to look at."""
+
+    async def open(self, incident: Incident, reason: ReviewReason, triage_id: str | None) -> bool:
+        """Open an item of the incident's family, or renew its open one; False when renewed."""
+
+    async def close(self, client_id: str, family_key: str, by: str) -> None:
+        """Close the family's open item."""
+
+
+class Outcomes(Protocol):
+    """What people said of findings."""
+
+    async def keep(self, given: Given) -> None:
+        """Keep a verdict."""
+
+    async def labels(self, model: str) -> Sequence[Label]:
+        """Every finding of a model that has a known outcome, once."""
+
+
 class Audit(Protocol):
     """Who changed what; append-only, in the transaction of the change."""
 
@@ -422,6 +443,14 @@ class Tx(Protocol):
     @property
     def steps(self) -> Steps:
         """Steps of sessions."""
+
+    @property
+    def reviews(self) -> Reviews:
+        """What people have to look at."""
+
+    @property
+    def outcomes(self) -> Outcomes:
+        """What people said of findings."""
 
     @property
     def audit(self) -> Audit:

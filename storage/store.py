@@ -23,8 +23,10 @@ from storage.incidents import IncidentRows
 from storage.jobs import JobRows
 from storage.org import OrgRows
 from storage.outbox import OutboxRows
+from storage.outcomes import OutcomeRows
 from storage.people import PeopleRows
 from storage.quarantine import QuarantineRows
+from storage.reviews import ReviewRows
 from storage.runs import RunRows
 from storage.sessions import SessionRows
 from storage.sources import SourceRows
@@ -49,7 +51,9 @@ class SqlTx:
         self.org = OrgRows(session)
         self.people = PeopleRows(session, self.audit)
         self.outbox = OutboxRows(session)
+        self.outcomes = OutcomeRows(session)
         self.quarantine = QuarantineRows(session)
+        self.reviews = ReviewRows(session)
         self.runs = RunRows(session)
         self.sources = SourceRows(session)
         self.steps = SessionRows(session)

@@ -22,7 +22,7 @@ def build(case: CaseFile, now: datetime) -> Body | None:
     if finding is None:
         return None
     lines = _capped(caveats.lines(finding))
-    standing = joined(_standing(finding))
+    standing = joined((*_standing(finding), record(case)))
     blocks: tuple[Block, ...] = (text(standing),) if standing else ()
     return Body(blocks=(*blocks, Caveats(lines=lines)) if lines else blocks)
 
@@ -49,6 +49,15 @@ def confidence(finding: Finding) -> Line:
     if finding.confidence is None or none or finding.verify_status is VerifyStatus.NOT_RUN:
         return ()
     return say(f"confidence {per_cent(finding.confidence)}")
+
+
+def record(case: CaseFile) -> Line:
+    """How earlier verdicts on this family came out, beside a cause that is claimed."""
+    told = case.family_record
+    if told is None or case.finding is None or names_no_cause(case.finding):
+        return ()
+    verdicts = "verdict" if told.of == 1 else "verdicts"
+    return say(f"{told.held} of {told.of} {verdicts} of this family held")
 
 
 def supported(finding: Finding) -> Line:

@@ -37,6 +37,8 @@ class SessionEvent(StrEnum):
     STEP = "step"
     """A hard limit lowered the confidence: `step`, `value` after it."""
     VETO = "veto"
+    REVIEW = "review"
+    """A person has to look: `reason`."""
     STAMP = "stamp"
     """`trust_level`, `disposition`, `confidence`, `path`, `unsupported`."""
 
