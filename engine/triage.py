@@ -5,6 +5,7 @@ from collections import Counter
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
+from engine.calibration import calibration_of
 from engine.confidence import caps
 from engine.investigation.calls import ACTOR
 from engine.investigation.drafting import Drafted, draft
@@ -62,7 +63,7 @@ async def judge(
     )
     if drafted is not None and rule.verification.enabled:
         material = await _verified(session, material, drafted, progress)
-    finding = finding_of(material, rule)
+    finding = finding_of(material, rule, await calibration_of(ports.store, material.model))
     await _told(ports, finding)
     return finding
 

@@ -10,6 +10,7 @@ from typing import Any, TypeVar
 
 from engine.model.evidence import Answered, Empty, Gap, Invalid, Outcome, Question, Series
 from engine.model.llm import Capabilities, ModelReply, ModelRequest, StopReason
+from engine.model.review import Label
 from engine.model.run import CallKind, ModelCall, Run, Usage
 from engine.ports import ArbiterSays
 
@@ -159,6 +160,7 @@ class MemoryStore:
     audit: list[tuple[str, Mapping[str, Any]]] = field(default_factory=list)
     runs: dict[str, Run] = field(default_factory=dict)
     others: Sequence[Any] = ()
+    outcomes: Mapping[str, Sequence[Label]] = field(default_factory=dict)
 
     @asynccontextmanager
     async def begin(self) -> AsyncIterator[Any]:
@@ -173,7 +175,7 @@ class _Tx:
 
     def __init__(self, store: MemoryStore) -> None:
         self.store = store
-        self.calls = self.audit = self.runs = self.incidents = self
+        self.calls = self.audit = self.runs = self.incidents = self.outcomes = self
 
     async def now(self) -> datetime:
         return START
@@ -192,6 +194,9 @@ class _Tx:
 
     async def save(self, run: Run) -> None:
         self.store.runs[run.triage_id] = run
+
+    async def labels(self, model: str) -> Sequence[Label]:
+        return self.store.outcomes.get(model, ())
 
     async def neighbours(self, incident: Any, since: datetime) -> Sequence[Any]:
         return self.store.others

@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from bot.cli import client, config_, init, people, quarantine, review, token, try_
+from bot.cli import client, config_, eval_, init, people, quarantine, review, token, try_
 from bot.cli.errors import line_of, told
 
 app = typer.Typer(
@@ -104,6 +104,7 @@ app.command("init")(init.init)
 app.add_typer(client.app, name="client")
 app.add_typer(people.app, name="people")
 app.add_typer(config_.app, name="config")
+app.add_typer(eval_.app, name="eval")
 app.add_typer(quarantine.app, name="quarantine")
 app.add_typer(review.app, name="review")
 app.add_typer(token.app, name="token")
