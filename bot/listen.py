@@ -76,6 +76,7 @@ def _stamp(telemetry: Telemetry, run: Run, facts: EventFacts) -> None:
         telemetry.observe("triage_confidence", float(facts["confidence"]))
     if disposition == "abstained":
         telemetry.count("triage_abstentions_total")
+    telemetry.count("triage_shortcircuit_total", result=str(facts["shortcircuit"]))
     telemetry.count("triage_unsupported_claims_total", float(facts["unsupported"] or 0))
 
 

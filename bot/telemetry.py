@@ -31,6 +31,7 @@ from engine.model.pack import SectionName
 from engine.model.review import ReviewReason
 from engine.model.run import CallKind, FailureClass, RunTrigger, SkipReason
 from engine.ports import DeadReason, Queue
+from engine.shortcircuit import ShortCircuit
 
 disable_created_metrics()  # type: ignore[no-untyped-call]  # the library leaves it untyped
 
@@ -47,7 +48,17 @@ class Metric(Frozen):
 
 
 SOURCES = ("alertmanager", "prometheus", "changes")
-_STAGES = ("pack", "conclude", "validate", "contrast", "verify", "persist", "notify", "total")
+_STAGES = (
+    "pack",
+    "confirm",
+    "conclude",
+    "validate",
+    "contrast",
+    "verify",
+    "persist",
+    "notify",
+    "total",
+)
 _SECONDS = (0.05, 0.1, 0.25, 0.5, 1, 1.5, 2, 5, 10, 30, 60, 120, 300, 420)
 _SHARES = tuple(round(i / 20, 2) for i in range(1, 21))
 
@@ -125,6 +136,11 @@ METRICS: tuple[Metric, ...] = (
         name="triage_round_queries_total",
         help="Contrast checks by who asked and how they ended.",
         labels={"source": tuple(CheckSource), "outcome": tuple(QueryOutcome)},
+    ),
+    Metric(
+        name="triage_shortcircuit_total",
+        help="What became of the way past the investigation.",
+        labels={"result": tuple(ShortCircuit)},
     ),
     Metric(name="triage_unsupported_claims_total", help="Claims the evidence did not back."),
     Metric(

@@ -34,6 +34,8 @@ async def give_verdict(tx: Tx, incident: Incident, verdict: Verdict, *, by: str)
         names_cause=names_cause(finding),
     )
     await tx.outcomes.keep(given)
+    if verdict is Verdict.FIX_FAILED and finding.prior is not None:
+        await tx.stubs.failed(finding.prior.stub_id)
     await tx.reviews.close(given.client_id, given.family_key, by)
     await tx.cards.wish(incident, f"verdict: {verdict}")
     facts = {"incident": incident.id, "triage_id": finding.triage_id, "verdict": verdict.value}

@@ -31,6 +31,7 @@ from engine.model.finding import (
     VerifyStatus,
     Veto,
 )
+from engine.model.memory import Near
 from engine.model.pack import Pack
 from engine.model.policy import TriageRule
 from engine.model.run import Run
@@ -55,6 +56,8 @@ class Material(Frozen):
     """How call 2 was lost: timed out or errored."""
     ledger: tuple[str, ...] = ()
     """What tools showed, without what they were asked."""
+    near: Near | None = None
+    """The earlier case whose cause was adopted."""
     rejudge_of: str | None = None
 
     @property
@@ -173,7 +176,8 @@ class _Stamping:
             return Groundedness()
         said = self.material.judgement or self.draft
         material = self.material
-        return of_finding(said, material.pack, self.round, ledger=material.ledger)
+        told = material.near.stub.words if material.near else ()
+        return of_finding(said, material.pack, self.round, ledger=material.ledger, recalled=told)
 
     @cached_property
     def ungrounded(self) -> bool:
@@ -253,13 +257,19 @@ class _Stamping:
         judgement = self.material.judgement
         return None if self.degraded or judgement is None else judgement.memory_verdict
 
+    @property
+    def path(self) -> TriagePath:
+        if self.material.near is not None:
+            return TriagePath.SHORT_CIRCUIT
+        return TriagePath.FULL if self.round else TriagePath.SINGLE_CALL
+
     @cached_property
     def finding(self) -> Finding:
         judgement = self.material.judgement
         last = judgement or self.draft
         return Finding(
             **self.material.identity,
-            path=TriagePath.FULL if self.round else TriagePath.SINGLE_CALL,
+            path=self.path,
             disposition=self.disposition,
             trust_level=self.trust_level,
             verify_status=self.status,
@@ -287,4 +297,5 @@ class _Stamping:
             memory_verdict=self.memory_verdict,
             draft=self.draft,
             round=self.round,
+            prior=self.material.near.prior if self.material.near else None,
         )

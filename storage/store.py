@@ -30,6 +30,7 @@ from storage.reviews import ReviewRows
 from storage.runs import RunRows
 from storage.sessions import SessionRows
 from storage.sources import SourceRows
+from storage.stubs import StubRows
 from storage.tokens import TokenRows
 
 
@@ -57,6 +58,7 @@ class SqlTx:
         self.runs = RunRows(session)
         self.sources = SourceRows(session)
         self.steps = SessionRows(session)
+        self.stubs = StubRows(session)
         self.tokens = TokenRows(session, self.audit)
 
     async def case(self, incident_id: str) -> CaseFile | None:

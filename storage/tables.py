@@ -482,6 +482,21 @@ class VerdictRow(Base):
     __table_args__ = (Index("verdicts_by_family", "client_id", "family_key"),)
 
 
+class StubRow(Base):
+    """What was learned from an incident; its vectors stand in a table only pgvector can hold."""
+
+    __tablename__ = "resolution_stubs"
+    id: Mapped[str] = mapped_column(primary_key=True)
+    client_id: Mapped[str]
+    family_key: Mapped[str]
+    state: Mapped[str]
+    fixed_at: Mapped[datetime | None]
+    body: Mapped[dict[str, Any]]
+    """The whole stub as the engine has it."""
+    made_at: Mapped[datetime] = mapped_column(server_default=DB_NOW)
+    __table_args__ = (Index("stubs_by_family", "client_id", "family_key"),)
+
+
 class CallRow(Base):
     """A model call: written before it is sent, settled after."""
 

@@ -190,6 +190,17 @@ def upgrade() -> None:
     sa.PrimaryKeyConstraint('id')
     )
     op.create_index('one_quarantined', 'quarantine', ['client_id', 'source', 'body_hash'], unique=True, postgresql_nulls_not_distinct=True, postgresql_where=sa.text('replayed_at is null'))
+    op.create_table('resolution_stubs',
+    sa.Column('id', sa.Text(), nullable=False),
+    sa.Column('client_id', sa.Text(), nullable=False),
+    sa.Column('family_key', sa.Text(), nullable=False),
+    sa.Column('state', sa.Text(), nullable=False),
+    sa.Column('fixed_at', postgresql.TIMESTAMP(timezone=True), nullable=True),
+    sa.Column('body', postgresql.JSONB(astext_type=sa.Text()), nullable=False),
+    sa.Column('made_at', postgresql.TIMESTAMP(timezone=True), server_default=sa.text('clock_timestamp()'), nullable=False),
+    sa.PrimaryKeyConstraint('id')
+    )
+    op.create_index('stubs_by_family', 'resolution_stubs', ['client_id', 'family_key'], unique=False)
     op.create_table('session_events',
     sa.Column('id', sa.BigInteger(), sa.Identity(always=True), nullable=False),
     sa.Column('client_id', sa.Text(), nullable=False),
@@ -513,6 +524,8 @@ def downgrade() -> None:
     op.drop_table('settings')
     op.drop_index(op.f('ix_session_events_triage_id'), table_name='session_events')
     op.drop_table('session_events')
+    op.drop_index('stubs_by_family', table_name='resolution_stubs')
+    op.drop_table('resolution_stubs')
     op.drop_index('one_quarantined', table_name='quarantine', postgresql_nulls_not_distinct=True, postgresql_where=sa.text('replayed_at is null'))
     op.drop_table('quarantine')
     op.drop_table('people')

@@ -40,7 +40,7 @@ class SessionEvent(StrEnum):
     REVIEW = "review"
     """A person has to look: `reason`."""
     STAMP = "stamp"
-    """`trust_level`, `disposition`, `confidence`, `path`, `unsupported`."""
+    """`trust_level`, `disposition`, `confidence`, `path`, `unsupported`, `shortcircuit`."""
 
 
 EventFacts = Mapping[str, str | int | float | bool | None]

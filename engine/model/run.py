@@ -94,6 +94,8 @@ class Run(Frozen):
 class CallKind(StrEnum):
     """Which call of a triage."""
 
+    CONFIRM = "confirm"
+    """Whether a remembered cause is this one."""
     CONCLUDE = "conclude"
     REPAIR = "repair"
     VERIFY = "verify"
