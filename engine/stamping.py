@@ -11,6 +11,8 @@ from engine.caveats import Weak, caveats, metadata_only
 from engine.citations import known_ids, unsupported, valid_citations
 from engine.confidence import Calibration, Said, Weighed, uncalibrated, weigh
 from engine.disposition import Judged, disposition, verify_status
+from engine.groundedness.finding import of_finding
+from engine.groundedness.score import Groundedness, demotes, told
 from engine.investigation.judgement import replaced, unruled
 from engine.model.base import Frozen
 from engine.model.finding import (
@@ -29,6 +31,7 @@ from engine.model.finding import (
     VerifyStatus,
     Veto,
 )
+from engine.model.memory import Near
 from engine.model.pack import Pack
 from engine.model.policy import TriageRule
 from engine.model.run import Run
@@ -51,6 +54,10 @@ class Material(Frozen):
     judgement: Judgement | None = None
     lost: VerifyStatus | None = None
     """How call 2 was lost: timed out or errored."""
+    ledger: tuple[str, ...] = ()
+    """What tools showed, without what they were asked."""
+    near: Near | None = None
+    """The earlier case whose cause was adopted."""
     rejudge_of: str | None = None
 
     @property
@@ -163,6 +170,20 @@ class _Stamping:
         return self.root_cause is not None and metadata_only(self.material.pack, self.round)
 
     @cached_property
+    def grounded(self) -> Groundedness:
+        """How much of what a cause is told with stands in the evidence; no cause, no score."""
+        if self.root_cause is None:
+            return Groundedness()
+        said = self.material.judgement or self.draft
+        material = self.material
+        told = material.near.stub.words if material.near else ()
+        return of_finding(said, material.pack, self.round, ledger=material.ledger, recalled=told)
+
+    @cached_property
+    def ungrounded(self) -> bool:
+        return demotes(self.grounded, self.rule.groundedness)
+
+    @cached_property
     def weighed(self) -> Weighed:
         """Confidence in a cause; without one there is none."""
         if self.root_cause is None:
@@ -174,6 +195,8 @@ class _Stamping:
             query_failed=bool(batch and batch.query_failed) or self.degraded,
             metadata_only=self.thin,
             replaced=self.replaced,
+            groundedness=self.grounded.score,
+            ungrounded=self.ungrounded,
         )
         return weigh(said, self.calibrate)
 
@@ -206,17 +229,25 @@ class _Stamping:
 
     @cached_property
     def disposition(self) -> Disposition:
-        return disposition(self.status, abstains=self.root_cause is None)
+        abstains = self.root_cause is None
+        return disposition(self.status, abstains=abstains, review=self.ungrounded)
 
     @cached_property
     def trust_level(self) -> TrustLevel:
         standing = Standing(
             status=self.status,
             confidence=self.weighed.value,
+            ungrounded=self.ungrounded,
             vetoes=self.vetoes,
             valid_citations=self.valid_citations,
         )
         return stamp(standing, self.rule.trust)
+
+    @property
+    def weak(self) -> frozenset[Weak]:
+        """What weakens it beyond pack, round and vetoes."""
+        hit = {Weak.UNGROUNDED: self.ungrounded, Weak.METADATA_ONLY: self.thin}
+        return frozenset(name for name, stands in hit.items() if stands)
 
     @cached_property
     def memory_verdict(self) -> MemoryVerdict | None:
@@ -226,13 +257,19 @@ class _Stamping:
         judgement = self.material.judgement
         return None if self.degraded or judgement is None else judgement.memory_verdict
 
+    @property
+    def path(self) -> TriagePath:
+        if self.material.near is not None:
+            return TriagePath.SHORT_CIRCUIT
+        return TriagePath.FULL if self.round else TriagePath.SINGLE_CALL
+
     @cached_property
     def finding(self) -> Finding:
         judgement = self.material.judgement
         last = judgement or self.draft
         return Finding(
             **self.material.identity,
-            path=TriagePath.FULL if self.round else TriagePath.SINGLE_CALL,
+            path=self.path,
             disposition=self.disposition,
             trust_level=self.trust_level,
             verify_status=self.status,
@@ -246,6 +283,7 @@ class _Stamping:
             confidence=self.weighed.value,
             confidence_steps=self.weighed.steps,
             self_confidence=self.draft.self_confidence,
+            groundedness=self.grounded.score,
             valid_citations=self.valid_citations,
             vetoes=self.vetoes,
             caveats=caveats(
@@ -253,9 +291,11 @@ class _Stamping:
                 self.round,
                 disposition=self.disposition,
                 vetoes=self.vetoes,
-                weak=frozenset({Weak.METADATA_ONLY} if self.thin else ()),
+                weak=self.weak,
+                facts={Weak.UNGROUNDED: told(self.grounded)},
             ),
             memory_verdict=self.memory_verdict,
             draft=self.draft,
             round=self.round,
+            prior=self.material.near.prior if self.material.near else None,
         )

@@ -30,6 +30,8 @@ SAMPLE = 40
 """Members of an incident read for joining, newest first."""
 OPEN_AT_ONCE = 200
 """Open incidents an alert may join by correlation, newest first."""
+DIGITS = 9
+"""What is longer is no number of an incident."""
 MANY = 200
 """Members from which on they become values off the event loop."""
 FLIPS = 200
@@ -51,6 +53,14 @@ class IncidentRows:
         """One incident with all its groups and members."""
         found = await self.load([incident_id], sample=None)
         return found[0].incident if found else None
+
+    async def named(self, client_id: str, said: str) -> Incident | None:
+        """The incident a person means: by its number in the client, or by its id."""
+        counted = said.isdecimal() and len(said) <= DIGITS
+        meant = IncidentRow.number == int(said) if counted else IncidentRow.id == said
+        found = select(IncidentRow.id).where(IncidentRow.client_id == client_id, meant)
+        id_ = (await self._session.execute(found)).scalar_one_or_none()
+        return None if id_ is None else await self.get(id_)
 
     async def seats(self, client_id: str, fingerprints: Iterable[str]) -> list[Seat]:
         """Every place these fingerprints have, in whatever incident."""

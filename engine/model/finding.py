@@ -263,6 +263,16 @@ class TriagePath(StrEnum):
     SHORT_CIRCUIT = "short_circuit"
 
 
+class Prior(Frozen):
+    """Where a cause was known from: an earlier case a person confirmed."""
+
+    stub_id: str
+    distance: float
+    """Cosine distance of the symptoms."""
+    confirmed_by: str
+    confirmed_at: AwareDatetime | None = None
+
+
 class Finding(Frozen):
     """The persisted, shown answer. One immutable row; a re-judgment is a new one."""
 
@@ -298,4 +308,6 @@ class Finding(Frozen):
     """None when a degraded round withheld it or verification did not ask."""
     draft: Draft | None = None
     round: Round | None = None
+    prior: Prior | None = None
+    """The earlier case it was adopted from."""
     rejudge_of: str | None = None
