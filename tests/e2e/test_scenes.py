@@ -48,6 +48,11 @@ async def test_a_metrics_server_that_never_answers_holds_up_no_card(played: Play
     await played("03_prometheus_hangs")
 
 
+@pytest.mark.proves("S1-1", "S1-9", "S1-10")
+async def test_a_story_of_invented_specifics_is_demoted(played: Played) -> None:
+    await played("05_invented_story")
+
+
 async def test_a_thin_pack_ends_in_what_is_missing(played: Played) -> None:
     await played("06_thin_pack")
 
