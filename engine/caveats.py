@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Mapping
 from enum import StrEnum
 
+from engine.model.correction import Steering
 from engine.model.evidence import QueryOutcome
 from engine.model.finding import (
     Caveat,
@@ -32,15 +33,26 @@ def caveats(
     disposition: Disposition,
     vetoes: tuple[Veto, ...] = (),
     weak: frozenset[Weak] = frozenset(),
+    steering: Steering | None = None,
 ) -> tuple[Caveat, ...]:
     """List them, the heaviest first; with verification off the round says nothing."""
     found = [*_of_round(round_)]
-    found += [Caveat(code=CaveatCode(name.value)) for name in Weak if name in weak]
+    found += [
+        Caveat(code=CaveatCode(name.value), facts=_facts(name, steering))
+        for name in Weak
+        if name in weak
+    ]
     if disposition is Disposition.ABSTAINED:
         found.append(Caveat(code=CaveatCode.ABSTAINED))
     else:
         found += [Caveat(code=CaveatCode.VETO, facts={"veto": veto.value}) for veto in vetoes]
     return (*found, *_of_pack(pack))
+
+
+def _facts(name: Weak, steering: Steering | None) -> Mapping[str, str | int]:
+    if name is not Weak.CORRECTION_UNTESTED or steering is None:
+        return {}
+    return {"date": steering.captured_at.date().isoformat(), "ruling": steering.ruling}
 
 
 def _of_round(round_: Round | None) -> Iterator[Caveat]:

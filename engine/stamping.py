@@ -13,6 +13,7 @@ from engine.confidence import Calibration, Said, Weighed, uncalibrated, weigh
 from engine.disposition import Judged, disposition, verify_status
 from engine.investigation.judgement import replaced, unruled
 from engine.model.base import Frozen
+from engine.model.correction import Correction, Steering
 from engine.model.finding import (
     CauseKey,
     Claim,
@@ -34,6 +35,7 @@ from engine.model.policy import TriageRule
 from engine.model.run import Run
 from engine.trust import Standing, stamp
 from engine.verification.round import JUDGEMENT_LOST, Batch
+from engine.verification.steering import steering
 from engine.verification.vetoes import Accused, vetoes
 
 
@@ -46,6 +48,8 @@ class Material(Frozen):
     created_at: AwareDatetime
     draft: Draft | None
     """None when no reply could be read as one."""
+    correction: Correction | None = None
+    """A person's, that governs the incident."""
     batch: Batch | None = None
     """None when verification is switched off, or nothing was there to verify."""
     judgement: Judgement | None = None
@@ -158,6 +162,17 @@ class _Stamping:
         return RoundOutcome.SUPPORTED if verified else RoundOutcome.INCONCLUSIVE
 
     @cached_property
+    def steering(self) -> Steering | None:
+        """What became of a person's correction."""
+        results = self.round.results if self.round else ()
+        return steering(self.material.correction, results, self.material.judgement)
+
+    @property
+    def untested(self) -> bool:
+        """Whether a person said otherwise and the evidence could not tell who is right."""
+        return self.steering is not None and not self.steering.tested
+
+    @cached_property
     def thin(self) -> bool:
         """Whether nothing but the alert itself was known."""
         return self.root_cause is not None and metadata_only(self.material.pack, self.round)
@@ -173,6 +188,7 @@ class _Stamping:
             judged_confidence=judgement.judged_confidence if judgement else None,
             query_failed=bool(batch and batch.query_failed) or self.degraded,
             metadata_only=self.thin,
+            correction_untested=self.untested,
             replaced=self.replaced,
         )
         return weigh(said, self.calibrate)
@@ -206,7 +222,8 @@ class _Stamping:
 
     @cached_property
     def disposition(self) -> Disposition:
-        return disposition(self.status, abstains=self.root_cause is None)
+        contradicted = self.steering is not None and self.steering.contradicted
+        return disposition(self.status, abstains=self.root_cause is None, review=contradicted)
 
     @cached_property
     def trust_level(self) -> TrustLevel:
@@ -217,6 +234,12 @@ class _Stamping:
             valid_citations=self.valid_citations,
         )
         return stamp(standing, self.rule.trust)
+
+    @property
+    def weak(self) -> frozenset[Weak]:
+        """What weakens it beyond pack and round."""
+        found = {Weak.METADATA_ONLY: self.thin, Weak.CORRECTION_UNTESTED: self.untested}
+        return frozenset(name for name, hit in found.items() if hit)
 
     @cached_property
     def memory_verdict(self) -> MemoryVerdict | None:
@@ -253,9 +276,11 @@ class _Stamping:
                 self.round,
                 disposition=self.disposition,
                 vetoes=self.vetoes,
-                weak=frozenset({Weak.METADATA_ONLY} if self.thin else ()),
+                weak=self.weak,
+                steering=self.steering,
             ),
             memory_verdict=self.memory_verdict,
             draft=self.draft,
             round=self.round,
+            steering=self.steering,
         )

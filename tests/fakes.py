@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from typing import Any, TypeVar
 
+from engine.model.correction import Correction
 from engine.model.evidence import Answered, Empty, Gap, Invalid, Outcome, Question, Series
 from engine.model.llm import Capabilities, ModelReply, ModelRequest, StopReason
 from engine.model.run import CallKind, ModelCall, Run, Usage
@@ -159,6 +160,8 @@ class MemoryStore:
     audit: list[tuple[str, Mapping[str, Any]]] = field(default_factory=list)
     runs: dict[str, Run] = field(default_factory=dict)
     others: Sequence[Any] = ()
+    correction: Correction | None = None
+    """What a person said of the case."""
 
     @asynccontextmanager
     async def begin(self) -> AsyncIterator[Any]:
@@ -173,7 +176,7 @@ class _Tx:
 
     def __init__(self, store: MemoryStore) -> None:
         self.store = store
-        self.calls = self.audit = self.runs = self.incidents = self
+        self.calls = self.audit = self.runs = self.incidents = self.corrections = self
 
     async def now(self) -> datetime:
         return START
@@ -192,6 +195,9 @@ class _Tx:
 
     async def save(self, run: Run) -> None:
         self.store.runs[run.triage_id] = run
+
+    async def governing(self, client_id: str, held: Sequence[Any]) -> Correction | None:
+        return self.store.correction
 
     async def neighbours(self, incident: Any, since: datetime) -> Sequence[Any]:
         return self.store.others

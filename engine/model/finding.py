@@ -6,6 +6,7 @@ from enum import StrEnum
 from pydantic import AwareDatetime, Field
 
 from engine.model.base import Frozen
+from engine.model.correction import OperatorRuling, Steering
 from engine.model.evidence import InvalidReason, QueryOutcome
 from engine.model.pack import CauseClass
 
@@ -97,6 +98,9 @@ class Judgement(Frozen):
     memory_verdict: MemoryVerdict = MemoryVerdict.SILENT
     missing: str = ""
     next_step: str = ""
+    operator_ruling: OperatorRuling = OperatorRuling.ABSENT
+    """What it said of a governing correction."""
+    operator_evidence_ids: tuple[str, ...] = ()
 
     @property
     def abstains(self) -> bool:
@@ -120,6 +124,8 @@ class CheckResult(Frozen):
     kind: str
     asked: str
     """The question in words or the expression that was tried."""
+    original: str = ""
+    """The expression before its syntax was repaired; empty when it was not."""
     outcome: QueryOutcome
     text: str
     """Rendered result, byte for byte what the model read."""
@@ -292,4 +298,6 @@ class Finding(Frozen):
     """None when a degraded round withheld it or verification did not ask."""
     draft: Draft | None = None
     round: Round | None = None
+    steering: Steering | None = None
+    """The correction that governed, and how the judgement stands to it."""
     rejudge_of: str | None = None

@@ -11,6 +11,7 @@ from engine.investigation.judgement import judgement_of
 from engine.investigation.reply import Unreadable, read_ruling
 from engine.investigation.session import Session
 from engine.investigation.stops import Stop, stop_of
+from engine.model.correction import Correction
 from engine.model.event import SessionEvent
 from engine.model.finding import Judgement, VerifyStatus
 from engine.model.llm import ModelReply, ModelRequest
@@ -23,9 +24,13 @@ LEAST_S = 1.0
 """Less than this is no attempt."""
 
 
-async def judgement(session: Session, drafted: Drafted, batch: Batch) -> Judgement | VerifyStatus:
+async def judgement(
+    session: Session, drafted: Drafted, batch: Batch, correction: Correction | None = None
+) -> Judgement | VerifyStatus:
     """Ask for the judgement; a call that is lost gives how it was lost, and costs no draft."""
-    request = judging(drafted.request, drafted.reply, batch.results, session.setting, session.rule)
+    request = judging(
+        drafted.request, drafted.reply, batch.results, session.setting, session.rule, correction
+    )
     try:
         reply = await _sent(session, request)
     except TimedOutError:

@@ -13,6 +13,9 @@ from engine.model.pack import Pack
 from engine.ports import Clock, EvidenceTool, QueryArbiter, Store
 from engine.promql.server import ServerInfo
 
+METRICS = "metrics"
+HOSTS = "zabbix"
+
 
 class Subject(Frozen):
     """What a check is about."""
@@ -54,7 +57,6 @@ class Seen(Frozen):
     detail: str = ""
     evaluated_at: AwareDatetime | None = None
     figures: Mapping[str, float] = {}
-    backend: str | None = None
 
 
 Run = Callable[[Subject, Reach], Awaitable[Seen]]
@@ -68,11 +70,13 @@ class CheckKind:
     run: Run
     floor: Callable[[Subject, Reach], bool] | None = None
     """Whether it belongs to the promised minimum here; None when it never does."""
-    asks_backend: bool = True
-    """False when our own records answer."""
+    backend: str | None = METRICS
+    """Whom it asks; None when our own records answer."""
+    promised: bool = True
+    """Whether the floor counts on it: a part of the floor that is asked where it fits does not."""
 
 
-def unanswered(outcome: Invalid | Gap, *, asked: str, name: str, backend: str | None) -> Seen:
+def unanswered(outcome: Invalid | Gap, *, asked: str, name: str) -> Seen:
     """Say that a check came back without an answer, and why."""
     if isinstance(outcome, Invalid):
         text = f"{name}: the query is invalid ({outcome.reason}) and shows nothing"
@@ -84,7 +88,6 @@ def unanswered(outcome: Invalid | Gap, *, asked: str, name: str, backend: str | 
         text=text,
         invalid_reason=outcome.reason if isinstance(outcome, Invalid) else None,
         detail=plain(outcome.detail),
-        backend=backend,
     )
 
 

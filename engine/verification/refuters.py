@@ -19,10 +19,13 @@ _REFUTES: Mapping[str, frozenset[CauseClass]] = {
     "peer_up_ratio": _WIDE,
     "ready_pods": _WIDE | {CauseClass.RESOURCE_EXHAUSTION},
     "incidents_in_window": frozenset(),
+    "cause_series": frozenset(),
+    "widened": frozenset(),
     "model_promql": frozenset(CauseClass),
 }
 """A query of the model's own asks what its author thought of, so it may speak to any class. Other
-incidents name what else burns; that nothing else does proves nothing about this."""
+incidents name what else burns; that nothing else does proves nothing about this. A person's checks
+test the cause the person named."""
 
 
 def could_refute(kind: str, cause_class: CauseClass) -> bool:

@@ -4,10 +4,12 @@ from collections.abc import Mapping
 
 from engine.model.finding import PlannedCheckKind
 from engine.verification.checks import (
+    cause_series,
     incidents_in_window,
     model_promql,
     peer_up_ratio,
     ready_pods,
+    widened,
 )
 from engine.verification.kind import CheckKind
 
@@ -17,6 +19,8 @@ CHECKS: Mapping[str, CheckKind] = {
         peer_up_ratio.CHECK,
         ready_pods.CHECK,
         incidents_in_window.CHECK,
+        cause_series.CHECK,
+        widened.CHECK,
         model_promql.CHECK,
     )
 }
