@@ -6,10 +6,12 @@ from dataclasses import dataclass, field
 from pydantic import AwareDatetime
 
 from engine.fence import CUT, LABEL_CHARACTERS, strip_invisible
+from engine.host_watch import HostWatch
 from engine.model.base import Frozen
 from engine.model.evidence import Gap, Invalid, InvalidReason, QueryOutcome, outcome_of
 from engine.model.incident import Incident
 from engine.model.pack import Pack
+from engine.model.policy import CorrelationRule
 from engine.ports import Clock, EvidenceTool, QueryArbiter, Store
 from engine.promql.server import ServerInfo
 
@@ -37,12 +39,21 @@ class Reach:
     server: ServerInfo | None = None
     extra_matchers: Mapping[str, str] = field(default_factory=dict)
     """Labels every query of this client is held to."""
+    hosts: HostWatch | None = None
+    correlation: CorrelationRule = field(default_factory=CorrelationRule)
+    """Which labels name a host."""
 
     def backend(self) -> EvidenceTool:
         """Give the metrics backend; a check that needs it runs only where there is one."""
         if self.metrics is None:
             raise LookupError("no metrics backend is configured")
         return self.metrics
+
+    def host_watch(self) -> HostWatch:
+        """Give the monitoring of hosts; a check that needs it runs only where there is one."""
+        if self.hosts is None:
+            raise LookupError("no host monitoring is configured")
+        return self.hosts
 
 
 class Seen(Frozen):

@@ -18,6 +18,8 @@ _WIDE = frozenset(
 _REFUTES: Mapping[str, frozenset[CauseClass]] = {
     "peer_up_ratio": _WIDE,
     "ready_pods": _WIDE | {CauseClass.RESOURCE_EXHAUSTION},
+    "host_reachability": frozenset({CauseClass.NODE, CauseClass.NETWORK, CauseClass.MONITORING}),
+    "host_neighbours": _WIDE,
     "incidents_in_window": frozenset(),
     "cause_series": frozenset(),
     "widened": frozenset(),

@@ -5,6 +5,8 @@ from collections.abc import Mapping
 from engine.model.finding import PlannedCheckKind
 from engine.verification.checks import (
     cause_series,
+    host_neighbours,
+    host_reachability,
     incidents_in_window,
     model_promql,
     peer_up_ratio,
@@ -18,6 +20,8 @@ CHECKS: Mapping[str, CheckKind] = {
     for kind in (
         peer_up_ratio.CHECK,
         ready_pods.CHECK,
+        host_reachability.CHECK,
+        host_neighbours.CHECK,
         incidents_in_window.CHECK,
         cause_series.CHECK,
         widened.CHECK,

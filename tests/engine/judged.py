@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
+from engine.host_watch import HostWatch
 from engine.investigation.cache import CacheWatch
 from engine.investigation.session import JudgePorts
 from engine.model.alert import Alert, AlertClass, AlertStatus, Severity
@@ -299,6 +300,7 @@ class Table:
     store: MemoryStore = field(default_factory=MemoryStore)
     cache: CacheWatch = field(default_factory=CacheWatch)
     extra: Mapping[str, str] = field(default_factory=dict)
+    hosts: HostWatch | None = None
     told: list[tuple[SessionEvent, EventFacts]] = field(default_factory=list)
     progress: list[str] = field(default_factory=list)
 
@@ -334,4 +336,5 @@ class Table:
             metrics=self.metrics,
             arbiter=self.arbiter,
             extra_matchers=self.extra,
+            hosts=self.hosts,
         )
