@@ -18,6 +18,7 @@ from engine.model.llm import ModelReply, ModelRequest
 from engine.model.policy import TriageRule
 from engine.model.run import CallKind
 from engine.verification.round import Batch
+from engine.verification.wide import held_to_checks
 
 logger = logging.getLogger(__name__)
 LEAST_S = 1.0
@@ -44,7 +45,10 @@ async def judgement(
         facts = {"call": CallKind.VERIFY.value, "why": ruled.why[:200]}
         await session.ports.events(SessionEvent.UNREADABLE, facts)
         return VerifyStatus.ERRORED
-    return judgement_of(ruled, drafted.draft, telling_ids(session.pack, batch.results))
+    said = judgement_of(ruled, drafted.draft, telling_ids(session.pack, batch.results))
+    expression = session.pack.anchor.expression
+    rulings = held_to_checks(said.rulings, batch.results, session.incident, expression)
+    return said.model_copy(update={"rulings": rulings})
 
 
 def _unfinished(reply: ModelReply) -> Unreadable:
