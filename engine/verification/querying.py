@@ -35,15 +35,13 @@ async def queried(subject: Subject, reach: Reach, policy: Policy | None) -> Seen
     """
     query = subject.query
     refused = await _refused(query, reach, policy)
-    narrowed = refused or _narrowed(query, narrowest(subject.incident), reach)
-    if isinstance(narrowed, Invalid):
-        return unanswered(narrowed, asked=query, name=NAME)
-    outcome = await reach.backend().ask(
-        Question(tool=reach.backend().name, queries={NAME: narrowed})
-    )
+    scoped = refused or narrowed(query, narrowest(subject.incident), reach)
+    if isinstance(scoped, Invalid):
+        return unanswered(scoped, asked=query, name=NAME)
+    outcome = await reach.backend().ask(Question(tool=reach.backend().name, queries={NAME: scoped}))
     if isinstance(outcome, Gap | Invalid):
-        return unanswered(outcome, asked=narrowed, name=NAME)
-    return _seen(narrowed, outcome, reach)
+        return unanswered(outcome, asked=scoped, name=NAME)
+    return _seen(scoped, outcome, reach)
 
 
 async def _refused(query: str, reach: Reach, policy: Policy | None) -> Invalid | None:
@@ -67,7 +65,7 @@ async def _refused(query: str, reach: Reach, policy: Policy | None) -> Invalid |
             return Invalid(expression=query, reason=InvalidReason.UNSURE, detail=words)
 
 
-def _narrowed(query: str, scope: Mapping[str, str], reach: Reach) -> str | Invalid:
+def narrowed(query: str, scope: Mapping[str, str], reach: Reach) -> str | Invalid:
     """Hold selectors to the client, and to the incident's scope where they hold to nothing."""
     scoped = insert_matchers(query, scope, only_where_missing=True, server=reach.server)
     if isinstance(scoped, Inserted):

@@ -20,6 +20,12 @@ _REFUTES: Mapping[str, frozenset[CauseClass]] = {
     "ready_pods": _WIDE | {CauseClass.RESOURCE_EXHAUSTION},
     "host_reachability": frozenset({CauseClass.NODE, CauseClass.NETWORK, CauseClass.MONITORING}),
     "host_neighbours": _WIDE,
+    "version_split": frozenset(
+        {CauseClass.DEPLOY, CauseClass.CONFIG_CHANGE, CauseClass.CODE_FAULT}
+    ),
+    "common_denominator": frozenset(
+        {CauseClass.NODE, CauseClass.NETWORK, CauseClass.CLOUD_PROVIDER, CauseClass.DATABASE}
+    ),
     "incidents_in_window": frozenset(),
     "cause_series": frozenset(),
     "widened": frozenset(),

@@ -5,12 +5,14 @@ from collections.abc import Mapping
 from engine.model.finding import PlannedCheckKind
 from engine.verification.checks import (
     cause_series,
+    common_denominator,
     host_neighbours,
     host_reachability,
     incidents_in_window,
     model_promql,
     peer_up_ratio,
     ready_pods,
+    version_split,
     widened,
 )
 from engine.verification.kind import CheckKind
@@ -23,6 +25,8 @@ CHECKS: Mapping[str, CheckKind] = {
         host_reachability.CHECK,
         host_neighbours.CHECK,
         incidents_in_window.CHECK,
+        version_split.CHECK,
+        common_denominator.CHECK,
         cause_series.CHECK,
         widened.CHECK,
         model_promql.CHECK,

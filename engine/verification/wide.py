@@ -8,13 +8,13 @@ from engine.model.evidence import QueryOutcome
 from engine.model.finding import CheckResult, ClaimRuling, Ruling
 from engine.model.incident import Incident
 from engine.verification.scope import ladder
-from engine.verification.vetoes import restates
+from engine.verification.vetoes import COMPARING, restates
 
 WIDE_LABELS: Final = frozenset(
     {"region", "zone", "availability_zone", "az", "datacenter", "dc", "cluster"}
     | {"environment", "env"}
 )
-COMPARING: Final = frozenset({"version_split", "common_denominator", "host_neighbours"})
+CONTRASTING: Final = COMPARING | {"host_neighbours"}
 """Kinds of check that set what fails against what does not."""
 _MANY = r"(?:all|every|each|entire|whole|most|no other|none of|the rest of)"
 _WIDE = (
@@ -79,7 +79,7 @@ def looked_further(result: CheckResult, incident: Incident, expression: str | No
     """Whether a check answered about more than the members' own scope."""
     if result.outcome is not QueryOutcome.FETCHED or result.backend is None:
         return False
-    if result.kind in COMPARING:
+    if result.kind in CONTRASTING:
         return True
     own = ladder(incident)[0].labels
     inside = "host" in result.scope or (bool(own) and own.items() <= dict(result.scope).items())
