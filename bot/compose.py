@@ -105,7 +105,7 @@ class House:
         public = [
             backend.public_url
             for client in own.by_client.values()
-            for backend in (client.prometheus, client.alertmanager)
+            for backend in (client.prometheus, client.alertmanager, client.zabbix)
             if backend is not None and backend.public_url
         ]
         ours = [own.http.public_url] if own.http.public_url else []
@@ -156,6 +156,7 @@ class House:
             metrics=Scoped(metrics.guarded, metrics.extra_matchers) if metrics else None,
             rules=metrics.tool if metrics else None,
             changes=ClientChanges(self.store, client_id),
+            hosts=self.backends[client_id].hosts,
         )
 
     def _judge_ports(self, client_id: str) -> JudgePorts | None:
@@ -174,6 +175,8 @@ class House:
             arbiter=metrics.tool if metrics else None,
             server=metrics.server if metrics else None,
             extra_matchers=metrics.extra_matchers if metrics else {},
+            hosts=self.backends[client_id].hosts,
+            correlation=self.settings.correlation,
         )
 
     def web(self, ready: Callable[[], str | None]) -> FastAPI:

@@ -9,6 +9,7 @@ from typing import NamedTuple, Protocol
 from engine.model.alert import Alert, Severity
 from engine.model.base import Frozen
 from engine.model.change import Change
+from engine.model.correction import Correction
 from engine.model.event import EventFacts, SessionEvent
 from engine.model.evidence import Gap, Outcome, Question
 from engine.model.finding import Finding
@@ -201,6 +202,13 @@ class Findings(Protocol):
 
     async def newest_of_family(self, client_id: str, family_key: str) -> Finding | None:
         """The newest finding on any incident that held this family."""
+
+
+class Corrections(Protocol):
+    """What people said was really the cause."""
+
+    async def governing(self, client_id: str, held: Sequence[tuple[str, str]]) -> Correction | None:
+        """The newest that stands for any of these families, each with its rule's name."""
 
 
 class Spent(Protocol):
@@ -453,6 +461,10 @@ class Tx(Protocol):
     @property
     def calls(self) -> Calls:
         """Model calls."""
+
+    @property
+    def corrections(self) -> Corrections:
+        """What people said was really the cause."""
 
     @property
     def changes(self) -> Changes:

@@ -16,6 +16,7 @@ from storage.calls import CallRows
 from storage.cards import CardRows
 from storage.cases import CaseRows
 from storage.changes import ChangeRows
+from storage.corrections import CorrectionRows
 from storage.events import EventRows
 from storage.findings import FindingRows
 from storage.heartbeats import HeartbeatRows
@@ -44,6 +45,7 @@ class SqlTx:
         self.calls = CallRows(session)
         self.cards = CardRows(session)
         self.changes = ChangeRows(session)
+        self.corrections = CorrectionRows(session)
         self.events = EventRows(session)
         self.findings = FindingRows(session)
         self.heartbeats = HeartbeatRows(session)

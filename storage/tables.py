@@ -499,6 +499,30 @@ class StubRow(Base):
     __table_args__ = (Index("stubs_by_family", "client_id", "family_key"),)
 
 
+class CorrectionRow(Base):
+    """What a person said was really the cause; one stands per family, the others are history."""
+
+    __tablename__ = "corrections"
+    __table_args__ = (
+        Index(
+            "corrections_that_stand",
+            "client_id",
+            "family_key",
+            "rule",
+            unique=True,
+            postgresql_where=text("ended_at is null"),
+        ),
+    )
+    id: Mapped[str] = mapped_column(primary_key=True)
+    client_id: Mapped[str] = mapped_column(ForeignKey("clients.id"))
+    family_key: Mapped[str]
+    rule: Mapped[str]
+    captured_at: Mapped[datetime]
+    body: Mapped[str]
+    ended_at: Mapped[datetime | None]
+    """Superseded by a later one, or retired by a confirmation."""
+
+
 class CallRow(Base):
     """A model call: written before it is sent, settled after."""
 

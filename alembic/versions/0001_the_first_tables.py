@@ -270,6 +270,18 @@ def upgrade() -> None:
     sa.UniqueConstraint('token_hash')
     )
     op.create_index('one_live_token', 'api_tokens', ['name'], unique=True, postgresql_where=sa.text('revoked_at is null'))
+    op.create_table('corrections',
+    sa.Column('id', sa.Text(), nullable=False),
+    sa.Column('client_id', sa.Text(), nullable=False),
+    sa.Column('family_key', sa.Text(), nullable=False),
+    sa.Column('rule', sa.Text(), nullable=False),
+    sa.Column('captured_at', postgresql.TIMESTAMP(timezone=True), nullable=False),
+    sa.Column('body', sa.Text(), nullable=False),
+    sa.Column('ended_at', postgresql.TIMESTAMP(timezone=True), nullable=True),
+    sa.ForeignKeyConstraint(['client_id'], ['clients.id'], ),
+    sa.PrimaryKeyConstraint('id')
+    )
+    op.create_index('corrections_that_stand', 'corrections', ['client_id', 'family_key', 'rule'], unique=True, postgresql_where=sa.text('ended_at is null'))
     op.create_table('fact_sheets',
     sa.Column('incident_id', sa.Text(), nullable=False),
     sa.Column('client_id', sa.Text(), nullable=False),
@@ -515,6 +527,8 @@ def downgrade() -> None:
     op.drop_index('findings_by_incident', table_name='findings')
     op.drop_table('findings')
     op.drop_table('fact_sheets')
+    op.drop_index('corrections_that_stand', table_name='corrections', postgresql_where=sa.text('ended_at is null'))
+    op.drop_table('corrections')
     op.drop_index('one_live_token', table_name='api_tokens', postgresql_where=sa.text('revoked_at is null'))
     op.drop_table('api_tokens')
     op.drop_index('events_by_group', table_name='alert_events')

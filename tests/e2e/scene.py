@@ -71,8 +71,18 @@ class Expected(Strict):
     """PromQL the metrics server was asked since the model was first asked; 0 is no floor."""
     says: list[str] = []
     """Parts of the newest Slack card."""
+    never_asked: list[str] = []
+    """Parts of PromQL the metrics server was never sent."""
     never_says: list[str] = []
     """Parts no message in either chat has."""
+
+
+class Corrected(Strict):
+    """What a person says was really the cause of the newest incident's alerts."""
+
+    cause: str
+    cause_series: list[str] = []
+    widened: list[str] = []
 
 
 class Act(Strict):
@@ -86,6 +96,8 @@ class Act(Strict):
     resolve: list[str] = []
     change: Json | None = None
     prometheus: Backend | None = None
+    correct: Corrected | None = None
+    """A person's correction of what fires, as if it had been captured earlier."""
     expect: Expected | None = None
     facts_within_s: float | None = None
     """Real seconds a new card may take after the post."""
