@@ -22,6 +22,7 @@ from storage.heartbeats import HeartbeatRows
 from storage.incidents import IncidentRows
 from storage.jobs import JobRows
 from storage.org import OrgRows
+from storage.outages import OutageRows
 from storage.outbox import OutboxRows
 from storage.people import PeopleRows
 from storage.quarantine import QuarantineRows
@@ -48,6 +49,7 @@ class SqlTx:
         self.jobs = JobRows(session)
         self.org = OrgRows(session)
         self.people = PeopleRows(session, self.audit)
+        self.outages = OutageRows(session)
         self.outbox = OutboxRows(session)
         self.quarantine = QuarantineRows(session)
         self.runs = RunRows(session)
