@@ -85,6 +85,11 @@ METRICS: tuple[Metric, ...] = (
     ),
     Metric(name="incident_reaped_total", help="Incidents closed for lack of news."),
     Metric(
+        name="incident_retriage_total",
+        help="Incidents investigated again.",
+        labels={"reason": ("escalation", "manual", "recurrence", "deadletter_resumed")},
+    ),
+    Metric(
         name="recurrence_total",
         help="Incidents that came back.",
         labels={"kind": ("chronic", "regression")},

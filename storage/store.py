@@ -23,6 +23,7 @@ from storage.heartbeats import HeartbeatRows
 from storage.incidents import IncidentRows
 from storage.jobs import JobRows
 from storage.org import OrgRows
+from storage.outages import OutageRows
 from storage.outbox import OutboxRows
 from storage.outcomes import OutcomeRows
 from storage.people import PeopleRows
@@ -53,6 +54,7 @@ class SqlTx:
         self.jobs = JobRows(session)
         self.org = OrgRows(session)
         self.people = PeopleRows(session, self.audit)
+        self.outages = OutageRows(session)
         self.outbox = OutboxRows(session)
         self.outcomes = OutcomeRows(session)
         self.quarantine = QuarantineRows(session)

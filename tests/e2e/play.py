@@ -52,6 +52,8 @@ async def perform(scene: Scene, act: Act, theatre: Theatre) -> None:
     """Let one act happen and come to rest."""
     if act.prometheus is not None:
         theatre.metrics.broken = FAULTS[act.prometheus]
+    if act.model is not None:
+        theatre.model.answer = SCRIPTS[act.model]
     if act.offset_s:
         await theatre.jump(act.offset_s)
     if act.change is not None:
@@ -78,6 +80,7 @@ def heading(act: Act) -> str:
     did += ["a change is reported"] if act.change else []
     did += ["a person had said what it really was"] if act.correct else []
     did += [f"prometheus {act.prometheus}"] if act.prometheus else []
+    did += [f"the model is {act.model}"] if act.model else []
     return f"\n== {at:%d %H:%M:%S} (+{act.at}) {'; '.join(did) or 'time passes'}"
 
 
@@ -199,6 +202,7 @@ async def facts(theatre: Theatre) -> Json:
         "degraded": bool(round_ and round_.degraded),
         "floor": " | ".join(r.text for r in round_.results) if round_ else "",
         "queries": len(asked),
+        "dead": await theatre.words("select reason from dead_letters order by id"),
     }
 
 

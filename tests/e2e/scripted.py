@@ -4,7 +4,7 @@ import json
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from bot.drill.doubles.anthropic_replies import Answerer, Reply, as_json
+from bot.drill.doubles.anthropic_replies import ERRORS, Answerer, Reply, as_json
 from bot.drill.rehearsal_model import answer as honest
 from bot.drill.rehearsal_reading import Reading
 
@@ -161,5 +161,6 @@ SCRIPTS: Mapping[str, Answerer] = {
     "regional": _scripted(_blames_the_region, _gives_the_region_up),
     "nonsense": _asks_nonsense,
     "corrected": _rules_on_the_correction,
+    "broke": lambda _: ERRORS["credit_balance"],
 }
 """Models by the name scenes call them."""

@@ -93,6 +93,11 @@ async def test_a_malformed_check_is_named_and_degrades_nothing(played: Played) -
     await played("04_broken_promql")
 
 
+@pytest.mark.proves("S3-115", "S3-116", "S3-117")
+async def test_an_empty_account_ends_the_triage_at_once_and_keeps_the_facts(played: Played) -> None:
+    await played("09_credit_gone")
+
+
 @pytest.mark.proves("S0-28", "S0-29", "S0-53")
 async def test_a_correction_nothing_could_test_caps_the_confidence(played: Played) -> None:
     await played("10_correction")

@@ -151,6 +151,11 @@ class Theatre:
         async with self.store.begin() as tx:
             return int((await tx.session.execute(text(sql))).scalar() or 0)
 
+    async def words(self, sql: str) -> list[str]:
+        """The one column of a question."""
+        async with self.store.begin() as tx:
+            return list((await tx.session.execute(text(sql))).scalars())
+
     async def cases(self) -> list[CaseFile]:
         """Every incident, oldest first."""
         async with self.store.begin() as tx:
