@@ -33,8 +33,9 @@ from engine.model.pack import Pack
 from engine.model.policy import TriageRule
 from engine.model.run import Run
 from engine.trust import Standing, stamp
+from engine.verification.accused import Accused
 from engine.verification.round import JUDGEMENT_LOST, Batch
-from engine.verification.vetoes import Accused, vetoes
+from engine.verification.vetoes import vetoes
 
 
 class Material(Frozen):

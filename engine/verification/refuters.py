@@ -19,10 +19,11 @@ _REFUTES: Mapping[str, frozenset[CauseClass]] = {
     "peer_up_ratio": _WIDE,
     "ready_pods": _WIDE | {CauseClass.RESOURCE_EXHAUSTION},
     "incidents_in_window": frozenset(),
-    "model_promql": frozenset(CauseClass),
+    "model_promql": frozenset(CauseClass) - {CauseClass.OTHER},
 }
-"""A query of the model's own asks what its author thought of, so it may speak to any class. Other
-incidents name what else burns; that nothing else does proves nothing about this."""
+"""A query of the model's own asks what its author thought of, so it may speak to any class that
+says something: what is only called "other" can be contradicted by nothing. Other incidents name
+what else burns; that nothing else does proves nothing about this."""
 
 
 def could_refute(kind: str, cause_class: CauseClass) -> bool:
