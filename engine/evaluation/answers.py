@@ -4,6 +4,7 @@ from collections.abc import Sequence
 
 from engine.model.base import Frozen
 from engine.model.finding import Disposition, Finding, TrustLevel
+from engine.model.pack import CauseClass
 
 SHORTEST_NAME = 3
 """A name shorter than this is part of too many others."""
@@ -14,6 +15,8 @@ class Truth(Frozen):
 
     components: tuple[str, ...] = ()
     """Any of these is at fault; empty where no cause can be told and declining is right."""
+    classes: tuple[CauseClass, ...] = ()
+    """What kinds of cause it may be called; any where empty."""
     words: tuple[str, ...] = ()
     """What the cause must say."""
     never: tuple[str, ...] = ()
@@ -30,12 +33,13 @@ class Truth(Frozen):
             return False
         claims = (ruling.claim.text for ruling in finding.claims)
         said = " ".join([finding.root_cause, *claims]).lower()
-        component = finding.root_cause_key.component.lower()
+        key = finding.root_cause_key
+        kind = not self.classes or key.cause_class in self.classes
         named = not self.components or any(
-            _alike(component, one.lower()) for one in self.components
+            _alike(key.component.lower(), one.lower()) for one in self.components
         )
         spoken = all(word.lower() in said for word in self.words)
-        return named and spoken and not any(word.lower() in said for word in self.never)
+        return named and kind and spoken and not any(word.lower() in said for word in self.never)
 
 
 def _alike(one: str, other: str) -> bool:

@@ -52,7 +52,16 @@ _TAKES_ALONG = frozenset(
 )
 FEWEST_PEERS = 3
 """From so many on, all of them being up says something of what they have in common."""
-_CERTIFICATE = re.compile("cert|ssl|tls|x509", re.IGNORECASE)
+_WORDS_OF: Mapping[CauseClass, re.Pattern[str]] = {
+    CauseClass.NETWORK: re.compile(
+        r"(?i)net|tcp|packet|conn|probe|latency|rtt|drop|bytes", re.IGNORECASE
+    ),
+    CauseClass.DNS: re.compile(r"(?i)dns|resolv|nxdomain"),
+    CauseClass.CERTIFICATE: re.compile(r"(?i)cert|ssl|tls|x509"),
+}
+"""What a measurement of such a cause is called; without one nothing was looked at."""
+_MUST_BE_SEEN = frozenset({CauseClass.TRAFFIC, CauseClass.MONITORING})
+"""Causes every usual set of metrics shows, so that what shows none of it speaks against them."""
 _SEEN_AS: Mapping[CauseClass, frozenset[Signal]] = {
     CauseClass.TRAFFIC: frozenset({Signal.TRAFFIC}),
     CauseClass.MONITORING: frozenset({Signal.UP}),
@@ -123,13 +132,26 @@ def no_deviation(accused: Accused) -> bool:
         for digest in digests(accused.pack.items)
         if accused.about(digest.name, *digest.labels.values())
     ]
-    if _peers_are_well(accused):
+    if _peers_are_well(accused) or _never_looked_at(accused):
         return True
     if not seen:
         return not (_fails(accused) or _shown_by_checks(accused))
     measured = [digest for digest in seen if digest.deviation is not None]
     fitting = [d for d in measured if d.signal in _SEEN_AS.get(accused.cause.cause_class, ())]
+    if accused.cause.cause_class in _MUST_BE_SEEN and not any(map(_deviates, fitting)):
+        return True
     return any(bool(some) and not any(map(_deviates, some)) for some in (measured, fitting))
+
+
+def _never_looked_at(accused: Accused) -> bool:
+    """Whether a kind of cause is blamed of which no measurement and no check speaks."""
+    word = _WORDS_OF.get(accused.cause.cause_class)
+    if word is None:
+        return False
+    anchor = accused.pack.anchor
+    fetched = (r.asked for r in accused.results if r.outcome is QueryOutcome.FETCHED)
+    looked = (f"{digest.name} {digest.query}" for digest in digests(accused.pack.items))
+    return not any(map(word.search, [anchor.rule, anchor.expression or "", *fetched, *looked]))
 
 
 def _peers_are_well(accused: Accused) -> bool:
@@ -328,17 +350,9 @@ def nothing_could_refute(accused: Accused) -> bool:
         result.outcome is QueryOutcome.FETCHED
         and result.scoped
         and could_refute(result.kind, accused.cause.cause_class)
-        and _speaks_of(result, accused.cause.cause_class)
         and not restates(result.asked, accused.pack.anchor.expression)
         for result in accused.results
     )
-
-
-def _speaks_of(result: CheckResult, cause_class: CauseClass) -> bool:
-    """Whether a check looked at the kind of thing that is blamed, where that can be told."""
-    if cause_class is not CauseClass.CERTIFICATE:
-        return True
-    return _CERTIFICATE.search(result.asked + result.text) is not None
 
 
 def _words(text: str) -> set[str]:
