@@ -52,6 +52,8 @@ class Material(Frozen):
     judgement: Judgement | None = None
     lost: VerifyStatus | None = None
     """How call 2 was lost: timed out or errored."""
+    injected: tuple[str, ...] = ()
+    """Evidence that speaks to the reader instead of telling what happened."""
     rejudge_of: str | None = None
 
     @property
@@ -207,7 +209,8 @@ class _Stamping:
 
     @cached_property
     def disposition(self) -> Disposition:
-        return disposition(self.status, abstains=self.root_cause is None)
+        abstains = self.root_cause is None
+        return disposition(self.status, abstains=abstains, review=bool(self.material.injected))
 
     @cached_property
     def trust_level(self) -> TrustLevel:
@@ -218,6 +221,15 @@ class _Stamping:
             valid_citations=self.valid_citations,
         )
         return stamp(standing, self.rule.trust)
+
+    @property
+    def weak(self) -> frozenset[Weak]:
+        """What weakens it beyond pack, round and vetoes."""
+        hit = {
+            Weak.METADATA_ONLY: self.thin,
+            Weak.INJECTION_SUSPECTED: bool(self.material.injected),
+        }
+        return frozenset(name for name, stands in hit.items() if stands)
 
     @cached_property
     def memory_verdict(self) -> MemoryVerdict | None:
@@ -254,7 +266,7 @@ class _Stamping:
                 self.round,
                 disposition=self.disposition,
                 vetoes=self.vetoes,
-                weak=frozenset({Weak.METADATA_ONLY} if self.thin else ()),
+                weak=self.weak,
             ),
             memory_verdict=self.memory_verdict,
             draft=self.draft,

@@ -6,6 +6,7 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
 from engine.confidence import caps
+from engine.injection import suspected
 from engine.investigation.calls import ACTOR
 from engine.investigation.drafting import Drafted, draft
 from engine.investigation.session import JudgePorts, Session
@@ -54,7 +55,9 @@ async def judge(
     )
     if drafted is not None and rule.verification.enabled:
         material = await _verified(session, material, drafted, progress)
-    finding = finding_of(material, rule)
+    results = material.batch.results if material.batch else ()
+    injected = suspected(incident, pack, results)
+    finding = finding_of(material.model_copy(update={"injected": injected}), rule)
     await _told(ports, finding)
     return finding
 
