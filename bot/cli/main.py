@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from bot.cli import client, config_, init, people, quarantine, token, try_
+from bot.cli import client, config_, eval_, init, people, quarantine, token, try_
 from bot.cli.errors import line_of, told
 
 app = typer.Typer(
@@ -92,6 +92,7 @@ app.add_typer(config_.app, name="config")
 app.add_typer(quarantine.app, name="quarantine")
 app.add_typer(token.app, name="token")
 app.add_typer(try_.app, name="try")
+app.add_typer(eval_.app, name="eval")
 
 
 def run() -> None:
