@@ -137,7 +137,7 @@ def _text(message: Message) -> str:
     for block in message.content:
         if isinstance(block, ToolUseBlock):
             return canonical_json(block.input)
-    texts = [block.text for block in message.content if isinstance(block, TextBlock)]
+    texts = [block.text or "" for block in message.content if isinstance(block, TextBlock)]
     return "".join(texts).encode("utf-8", "replace").decode()
 
 
