@@ -93,6 +93,9 @@ class ClientSettings(_Strict):
     loki: BackendSettings | None = Field(None, description="Logs.")
     kubernetes: BackendSettings | None = Field(None, description="Kubernetes API, events only.")
     compliance_file: Path | None = Field(None, description="Facts of a compliance scan, YAML.")
+    zabbix: BackendSettings | None = Field(
+        None, description="Host monitoring; bearer_file holds an API token."
+    )
     rooms: list[RoomSettings] = Field([], description="Where cards go; first match wins.")
     ai_triage: bool | None = Field(None, description="Investigate with a model.")
     ai_triage_manual: bool | None = Field(None, description="Only when somebody presses.")

@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping
 
 from bot.telemetry import Telemetry
 from engine.model.event import EventFacts, SessionEvent
-from engine.model.finding import VerifyStatus
+from engine.model.finding import TriagePath, VerifyStatus
 from engine.model.ledger import Bound
 from engine.model.run import Run
 
@@ -49,14 +49,24 @@ def _query(telemetry: Telemetry, _: Run, facts: EventFacts) -> None:
     )
 
 
+def _ruling(telemetry: Telemetry, _: Run, facts: EventFacts) -> None:
+    telemetry.count(
+        "triage_operator_ruling_total",
+        ruling=str(facts["ruling"]),
+        backed=str(facts["backed"]).lower(),
+    )
+
+
 def _draft(telemetry: Telemetry, _: Run, facts: EventFacts) -> None:
     if facts.get("self_confidence") is not None:
         telemetry.observe("triage_self_confidence", float(facts["self_confidence"] or 0))
 
 
 def _loop(telemetry: Telemetry, _: Run, facts: EventFacts) -> None:
-    telemetry.observe("triage_investigation_loops", float(facts["loops"] or 0), path="full")
-    if facts["loops"]:
+    loop = facts["stage"] == "loop"
+    path = TriagePath.FULL if loop else TriagePath.SHORT_CIRCUIT
+    telemetry.observe("triage_investigation_loops", float(facts["loops"] or 0), path=path)
+    if facts["loops"] and loop:
         seconds = float(facts["seconds"] or 0)
         telemetry.observe("triage_duration_seconds", seconds, stage="loop")
     if facts["bound"] is not None:
@@ -76,6 +86,17 @@ def _verify(telemetry: Telemetry, _: Run, facts: EventFacts) -> None:
         telemetry.count("triage_timeout_total", stage="verify")
 
 
+def _grounded(telemetry: Telemetry, _: Run, facts: EventFacts) -> None:
+    telemetry.observe("triage_groundedness", float(facts["score"] or 0))
+    telemetry.count("triage_scored_verdicts_total")
+    if not facts["demoted"]:
+        return
+    acted = "true" if facts["would_have_acted"] else "false"
+    telemetry.count("triage_ungrounded_demotions_total", would_have_acted=acted)
+    for kind in filter(None, str(facts["kinds"]).split(",")):
+        telemetry.count("triage_ungrounded_tokens_total", kind=kind)
+
+
 def _stamp(telemetry: Telemetry, run: Run, facts: EventFacts) -> None:
     disposition = str(facts["disposition"])
     telemetry.count("triage_trust_total", trust_level=str(facts["trust_level"]))
@@ -89,6 +110,7 @@ def _stamp(telemetry: Telemetry, run: Run, facts: EventFacts) -> None:
         telemetry.observe("triage_confidence", float(facts["confidence"]))
     if disposition == "abstained":
         telemetry.count("triage_abstentions_total")
+    telemetry.count("triage_shortcircuit_total", result=str(facts["shortcircuit"]))
     telemetry.count("triage_unsupported_claims_total", float(facts["unsupported"] or 0))
 
 
@@ -104,9 +126,14 @@ COUNTS: Mapping[SessionEvent, Count] = {
     SessionEvent.LOOP: _loop,
     SessionEvent.DRAFT: _draft,
     SessionEvent.QUERY: _query,
+    SessionEvent.REPAIR: lambda t, _, f: t.count(
+        "triage_promql_repair_total", result=str(f["result"])
+    ),
+    SessionEvent.OPERATOR_RULING: _ruling,
     SessionEvent.ROUND: lambda t, _, f: t.count("triage_round_total", outcome=str(f["outcome"])),
     SessionEvent.VERIFY_RETRY: lambda t, _, __: t.count("triage_verify_retries_total"),
     SessionEvent.VERIFY: _verify,
+    SessionEvent.GROUNDED: _grounded,
     SessionEvent.STEP: lambda t, _, f: t.count(
         "triage_confidence_capped_total", step=str(f["step"])
     ),
@@ -114,6 +141,7 @@ COUNTS: Mapping[SessionEvent, Count] = {
     SessionEvent.FAILED: lambda t, _, f: t.count(
         "triage_error_class_total", 1, **{"class": str(f["class"])}
     ),
+    SessionEvent.REVIEW: lambda t, _, f: t.count("review_items_total", reason=str(f["reason"])),
     SessionEvent.STAMP: _stamp,
 }
 

@@ -10,9 +10,12 @@ from datetime import UTC, datetime, timedelta
 from typing import Any, TypeVar
 
 from engine.model.change import Change
+from engine.model.correction import Correction
 from engine.model.evidence import Answered, Empty, Gap, Invalid, Outcome, Question, Series
 from engine.model.ledger import LedgerEntry, ToolName
 from engine.model.llm import Capabilities, ModelReply, ModelRequest, StopReason, ToolCall
+from engine.model.memory import Near
+from engine.model.review import Label
 from engine.model.run import CallKind, ModelCall, Run, Usage
 from engine.ports import ArbiterSays
 
@@ -163,12 +166,27 @@ class FixedArbiter:
 
 
 @dataclass
+class FixedEmbedder:
+    """Gives every text the same vector, and keeps the texts."""
+
+    vector: Sequence[float]
+    name: str = "hash-1"
+    asked: list[str] = field(default_factory=list)
+
+    async def embed(self, text: str) -> Sequence[float]:
+        self.asked.append(text)
+        return self.vector
+
+
+@dataclass
 class MemoryStore:
     """What a triage keeps, in memory; one transaction is one call of `begin`."""
 
     calls: dict[str, ModelCall] = field(default_factory=dict)
     requests: dict[str, str] = field(default_factory=dict)
     replies: dict[str, str] = field(default_factory=dict)
+    remembers: bool = False
+    """Whether an answered request is answered again from here."""
     audit: list[tuple[str, Mapping[str, Any]]] = field(default_factory=list)
     runs: dict[str, Run] = field(default_factory=dict)
     others: Sequence[Any] = ()
@@ -176,6 +194,10 @@ class MemoryStore:
     tools: Sequence[ToolName] = ()
     """What the run before was offered."""
     lookups: dict[str, tuple[LedgerEntry, str]] = field(default_factory=dict)
+    outcomes: Mapping[str, Sequence[Label]] = field(default_factory=dict)
+    near: Sequence[Near] = ()
+    correction: Correction | None = None
+    """What a person said of the case."""
 
     @asynccontextmanager
     async def begin(self) -> AsyncIterator[Any]:
@@ -192,6 +214,7 @@ class _Tx:
         self.store = store
         self.calls = self.audit = self.runs = self.incidents = self.changes = self
         self.lookups = _Lookups(store)
+        self.outcomes = self.stubs = self.corrections = self
 
     async def now(self) -> datetime:
         return START
@@ -200,9 +223,12 @@ class _Tx:
         self.store.calls[call.id], self.store.requests[call.id] = call, request
 
     async def settle(self, call: ModelCall, reply: str) -> None:
-        self.store.calls[call.id], self.store.replies[call.id] = call, reply
+        self.store.calls[call.id] = call
+        self.store.replies[call.id] = reply
 
     async def answered(self, triage_id: str, kind: CallKind, request: str) -> str | None:
+        if not self.store.remembers:
+            return None
         same = (id_ for id_, asked in self.store.requests.items() if asked == request)
         return next((self.store.replies[i] for i in same if self.store.replies.get(i)), None)
 
@@ -211,6 +237,15 @@ class _Tx:
 
     async def save(self, run: Run) -> None:
         self.store.runs[run.triage_id] = run
+
+    async def nearest(self, *_: object, **__: object) -> Sequence[Near]:
+        return self.store.near
+
+    async def labels(self, model: str) -> Sequence[Label]:
+        return self.store.outcomes.get(model, ())
+
+    async def governing(self, client_id: str, held: Sequence[Any]) -> Correction | None:
+        return self.store.correction
 
     async def neighbours(self, incident: Any, since: datetime) -> Sequence[Any]:
         return self.store.others

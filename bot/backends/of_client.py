@@ -8,7 +8,7 @@ from datetime import datetime
 from pathlib import Path
 
 from bot import config
-from bot.backends.breaker import Breaker
+from bot.backends.breaker import Breaker, Fuse
 from bot.backends.http import BackendSettings, BoundedHttp
 from bot.sources.prometheus_alerts import Polled, from_alertmanager
 from bot.tools.alertmanager import AlertmanagerAlerts, Row
@@ -16,6 +16,7 @@ from bot.tools.compliance import ComplianceFile
 from bot.tools.kubernetes import KubernetesSettings, KubernetesTool
 from bot.tools.loki import LokiSettings, LokiTool
 from bot.tools.prometheus import PrometheusSettings, PrometheusTool, ServerFacts
+from bot.tools.zabbix import ZabbixHosts
 from engine.model.alert import Alert
 from engine.model.evidence import Gap
 from engine.ports import Clock, EvidenceTool
@@ -75,12 +76,14 @@ class Backends:
     logs: Asked | None = None
     kubernetes: Asked | None = None
     compliance: EvidenceTool | None = None
+    hosts: ZabbixHosts | None = None
+    hosts_http: BoundedHttp | None = None
     poll_s: float = 15
 
     async def close(self) -> None:
         """Close every connection."""
         asked = [own.http for own in (self.metrics, self.logs, self.kubernetes) if own is not None]
-        for http in (*asked, self.alerts_http):
+        for http in (*asked, self.alerts_http, self.hosts_http):
             if http is not None:
                 await http.close()
 
@@ -102,6 +105,8 @@ def connect(settings: config.ClientSettings, clock: Clock, alert_source: str) ->
         backends.alerts_http = http
         backends.poll_s = settings.alertmanager.poll
         backends.alerts = AlertmanagerAlerts(http, lambda rows: _read(rows, clock, alert_source))
+    if settings.zabbix is not None:
+        backends.hosts_http, backends.hosts = _hosts(settings.zabbix, clock)
     backends.logs = _logs(settings.loki, clock)
     backends.kubernetes = _kubernetes(settings.kubernetes, clock)
     if settings.compliance_file is not None:
@@ -125,6 +130,13 @@ def _kubernetes(settings: config.BackendSettings | None, clock: Clock) -> Asked 
     reached = KubernetesSettings.model_validate(own)
     http = BoundedHttp(reached, clock)
     return Asked(Breaker(KubernetesTool(http, reached), clock), http, matchers)
+
+
+def _hosts(settings: config.BackendSettings, clock: Clock) -> tuple[BoundedHttp, ZabbixHosts]:
+    """Where the token goes depends on the version, so it is kept out of the connection."""
+    reached = BackendSettings(**_reached(settings))
+    http = BoundedHttp(reached.model_copy(update={"bearer": None}), clock)
+    return http, ZabbixHosts(http, reached.bearer, Fuse(clock))
 
 
 def _metrics(settings: config.BackendSettings, clock: Clock) -> Metrics:

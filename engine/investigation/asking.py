@@ -7,7 +7,7 @@ from typing import Any
 
 from engine.fence import CUT, fence, strip_invisible
 from engine.investigation.bounds import Meter, tokens_of
-from engine.investigation.ledger import Ledger, covers
+from engine.investigation.ledger import covers
 from engine.investigation.session import Session
 from engine.investigation.tool import Refused, Told, Tool, Wanted
 from engine.investigation.tools.table import offered
@@ -48,7 +48,6 @@ class Desk:
     """Answers the calls of one investigation."""
 
     session: Session
-    ledger: Ledger
     meter: Meter
     tools: dict[str, Tool[Any]] = field(default_factory=dict)
 
@@ -84,9 +83,8 @@ class Desk:
             one.refused = f"at most {MOST_CALLS} tools in one turn; ask again"
         elif one.tool is None:
             one.refused = "there is no such tool"
-        elif stored := self.ledger.again(one.number, one.tool.name, one.call.arguments):
+        elif stored := self.session.ledger.again(one.number, one.tool.name, one.call.arguments):
             one.entry = stored
-            self.ledger.entries.append(stored)
         else:
             wanted = await one.tool.wanted(raw.arguments, self.session.bench)
             if isinstance(wanted, Refused):
@@ -99,7 +97,7 @@ class Desk:
         self, tool: Tool[Any], wanted: Wanted, asked: Sequence[_Asked]
     ) -> "_Asked | LedgerEntry | None":
         """Find the same question in the ledger, or earlier in this turn."""
-        found = self.ledger.like(tool.name, wanted, tool.same)
+        found = self.session.ledger.like(tool.name, wanted, tool.same)
         if found is not None:
             return found
         return next(
@@ -125,7 +123,7 @@ class Desk:
             tasks = [group.create_task(self._told(one)) for one in fresh]
         for one, task in zip(fresh, tasks, strict=True):
             one.entry, one.whole = self._entry(one, task.result())
-            self.ledger.entries.append(one.entry)
+            self.session.ledger.entries.append(one.entry)
 
     async def _told(self, one: _Asked) -> Told:
         """Ask one tool in the time that is left to look."""
@@ -147,7 +145,7 @@ class Desk:
         assert one.wanted is not None
         redact = self.session.ports.redact
         entry = LedgerEntry(
-            id=self.ledger.next_id(),
+            id=self.session.ledger.next_id(),
             call=one.number,
             tool=one.tool.name,
             arguments=one.call.arguments,

@@ -9,6 +9,8 @@ from engine.model.policy import TriageRule
 
 CHARACTERS_PER_TOKEN = 3
 """On the safe side: evidence is denser than prose."""
+LEAST_S = 1.0
+"""Less than this is no attempt."""
 _TIME_SHARE = 0.1
 
 
@@ -27,12 +29,24 @@ class Bounds(Frozen):
     @classmethod
     def of(cls, rule: TriageRule) -> "Bounds":
         """The bounds of a full investigation."""
+        return cls.holding(rule.deadline, rule.token_budget, rule.max_loops, rule)
+
+    @classmethod
+    def confirming(cls, rule: TriageRule) -> "Bounds":
+        """The bounds of a look at whether a remembered cause is this one."""
+        return cls.holding(
+            rule.confirm_deadline, rule.confirm_token_budget, rule.confirm_max_loops, rule
+        )
+
+    @classmethod
+    def holding(cls, deadline_s: float, tokens: int, loops: int, rule: TriageRule) -> "Bounds":
+        """Hold back a tenth of the time and one reply; nothing where there is no looking."""
         return cls(
-            deadline_s=rule.deadline,
-            tokens=rule.token_budget,
-            loops=rule.max_loops,
-            reserve_s=rule.deadline * _TIME_SHARE,
-            reserve_tokens=min(rule.conclude_max_tokens, rule.token_budget),
+            deadline_s=deadline_s,
+            tokens=tokens,
+            loops=loops,
+            reserve_s=deadline_s * _TIME_SHARE if loops else 0,
+            reserve_tokens=min(rule.conclude_max_tokens, tokens) if loops else 0,
         )
 
     @property
@@ -97,7 +111,7 @@ class Meter:
         """Say which bound is reached, the first one for good."""
         if self.bound is None:
             hit = {
-                Bound.DEADLINE: self.left_s(now_s) <= 0,
+                Bound.DEADLINE: self.left_s(now_s) < LEAST_S,
                 Bound.TOKENS: self.full or self.room <= 0,
                 Bound.LOOPS: self.loops >= self.bounds.loops,
             }

@@ -9,6 +9,7 @@ from engine.errors import (
     TransientError,
     UnknownModelError,
 )
+from engine.investigation.bounds import Bounds
 from engine.investigation.conclude import asked_again, opening
 from engine.investigation.loop import Looking
 from engine.investigation.reply import Read, Unreadable, read_draft
@@ -16,7 +17,6 @@ from engine.investigation.session import Session
 from engine.investigation.stops import Stop, stop_of
 from engine.model.event import SessionEvent
 from engine.model.finding import Draft
-from engine.model.ledger import Bound, LedgerEntry
 from engine.model.llm import ModelReply, ModelRequest
 from engine.model.run import CallKind, Usage
 
@@ -34,28 +34,20 @@ class Drafted:
     usage: Usage
 
 
-@dataclass(frozen=True)
-class Looked:
-    """What an investigation came to: a draft or none, and what was looked up for it."""
-
-    drafted: Drafted | None
-    ledger: tuple[LedgerEntry, ...] = ()
-    bound: Bound | None = None
-    """What stopped it; the best so far stands."""
-
-
-async def draft(session: Session) -> Looked:
+async def draft(session: Session) -> Drafted | None:
     """Look as far as the bounds allow, and ask for a draft; twice at most where it is unreadable.
+
+    None when neither reply could be read as one, or no bound left anything better.
 
     Raises:
         EngineError: the provider failed, refused, cut the reply off twice or stayed silent twice.
-            Once a bound is reached, a reply that is no use is the end of it and no error.
+            Once a bound is reached, a reply that is late or no use is the end of it and no error.
     """
 
     async def send(request: ModelRequest, timeout_s: float) -> tuple[ModelRequest, ModelReply]:
         return await _sent(session, request, timeout_s)
 
-    looking = await Looking.begin(session, send)
+    looking = Looking(session, send, Bounds.of(session.rule), "loop")
     try:
         drafted = await _drafted(session, looking)
     except TimedOutError:
@@ -63,7 +55,7 @@ async def draft(session: Session) -> Looked:
             raise
         drafted = None
     await looking.ended()
-    return Looked(drafted=drafted, ledger=looking.ledger, bound=looking.bound)
+    return drafted
 
 
 async def _drafted(session: Session, looking: Looking) -> Drafted | None:

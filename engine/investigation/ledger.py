@@ -1,6 +1,6 @@
 """The numbered record of what was asked; what it can answer is asked of nobody else."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from engine.investigation.tool import Wanted
@@ -9,7 +9,7 @@ from engine.model.ledger import LedgerEntry, ToolName
 
 SAME_INSTANT_S = 60.0
 COVERED = 0.8
-"""Share of a stretch of time that an earlier answer has to cover."""
+"""Share of the longer of two stretches of time that both have to have."""
 _ANSWERS = frozenset({QueryOutcome.FETCHED, QueryOutcome.EMPTY})
 Same = Callable[[str, str], bool]
 
@@ -19,20 +19,18 @@ class Ledger:
     """Entries of one run, in order; those a dead worker left answer its own calls again."""
 
     entries: list[LedgerEntry] = field(default_factory=list)
-    kept: dict[int, LedgerEntry] = field(default_factory=dict)
-    """By the call they answer; taken up when that call is made again."""
-
-    @classmethod
-    def of(cls, kept: Sequence[LedgerEntry]) -> "Ledger":
-        """Begin with what is stored of the run."""
-        return cls(kept={entry.call: entry for entry in kept})
+    kept: list[LedgerEntry] = field(default_factory=list)
+    """Each is taken up when its call is made again."""
 
     def again(self, call: int, tool: ToolName, arguments: str) -> LedgerEntry | None:
-        """The stored answer to this very call."""
-        entry = self.kept.get(call)
-        if entry is None or (entry.tool, entry.arguments) != (tool, arguments):
-            return None
-        return entry
+        """Take up the stored answer to this very call."""
+        wanted = (call, tool, arguments)
+        for entry in self.kept:
+            if (entry.call, entry.tool, entry.arguments) == wanted:
+                self.kept.remove(entry)
+                self.entries.append(entry)
+                return entry
+        return None
 
     def next_id(self) -> str:
         """The id the next entry has."""
@@ -55,10 +53,10 @@ class Ledger:
 
 
 def covers(one: LedgerEntry | Wanted, other: Wanted) -> bool:
-    """Whether the time of `one` is nearly all of the time `other` asks about."""
-    length_s = (other.end_at - other.start_at).total_seconds()
-    if length_s <= 0 or one.start_at == one.end_at:
-        both = one.start_at == one.end_at and length_s <= 0
-        return both and abs((one.end_at - other.end_at).total_seconds()) <= SAME_INSTANT_S
+    """Whether both ask about the same moment, or about nearly the same stretch of time."""
+    lengths_s = [(span.end_at - span.start_at).total_seconds() for span in (one, other)]
+    if not all(lengths_s):
+        apart_s = abs((one.end_at - other.end_at).total_seconds())
+        return not any(lengths_s) and apart_s <= SAME_INSTANT_S
     start, end = max(one.start_at, other.start_at), min(one.end_at, other.end_at)
-    return (end - start).total_seconds() >= COVERED * length_s
+    return (end - start).total_seconds() >= COVERED * max(lengths_s)

@@ -3,17 +3,20 @@
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
+from engine.host_watch import HostWatch
 from engine.investigation.bounds import Bounds
 from engine.investigation.cache import CacheWatch
 from engine.investigation.calls import Caller, Price
 from engine.investigation.conclude import Setting
+from engine.investigation.ledger import Ledger
 from engine.investigation.tool import Bench
 from engine.investigation.tools.table import offered
 from engine.model.incident import Incident
+from engine.model.ledger import Bound, ToolName
 from engine.model.pack import Pack
-from engine.model.policy import TriageRule
+from engine.model.policy import CorrelationRule, TriageRule
 from engine.model.run import Run
-from engine.ports import LLM, Clock, Events, EvidenceTool, NewId, QueryArbiter, Store
+from engine.ports import LLM, Clock, Embedder, Events, EvidenceTool, NewId, QueryArbiter, Store
 from engine.promql.server import ServerInfo
 from engine.verification.kind import Reach, Subject
 
@@ -29,6 +32,8 @@ class JudgePorts:
     events: Events
     price: Price
     cache: CacheWatch
+    embedder: Embedder | None = None
+    """None where memory cannot be searched by likeness."""
     metrics: EvidenceTool | None = None
     arbiter: QueryArbiter | None = None
     server: ServerInfo | None = None
@@ -39,6 +44,8 @@ class JudgePorts:
     redact: Callable[[str], str] = str
     """Takes secrets out of what tools return."""
     extra_matchers: Mapping[str, str] = field(default_factory=dict)
+    hosts: HostWatch | None = None
+    correlation: CorrelationRule = field(default_factory=CorrelationRule)
 
     @property
     def reach(self) -> Reach:
@@ -50,6 +57,8 @@ class JudgePorts:
             arbiter=self.arbiter,
             server=self.server,
             extra_matchers=self.extra_matchers,
+            hosts=self.hosts,
+            correlation=self.correlation,
         )
 
 
@@ -64,9 +73,14 @@ class Session:
     rule: TriageRule
     caller: Caller
     bench: Bench
-    bounds: Bounds
     setting: Setting
     """Changes once at most: when the model's name was refused and the other is asked."""
+    ledger: Ledger = field(default_factory=Ledger)
+    """What was looked up beyond the pack."""
+    vanished: tuple[ToolName, ...] = ()
+    """Tools the run before could ask and this one cannot."""
+    bound: Bound | None = None
+    """What stopped the last looking."""
 
     @classmethod
     def begin(
@@ -94,4 +108,4 @@ class Session:
             tools=tuple(tool.spec for tool in tools),
             loops=bounds.loops,
         )
-        return cls(run, incident, pack, ports, rule, caller, bench, bounds, setting)
+        return cls(run, incident, pack, ports, rule, caller, bench, setting)

@@ -11,6 +11,7 @@ from engine.model.incident import Incident
 from engine.model.ledger import ToolName
 from engine.model.org import Client
 from engine.model.pack import Pack
+from engine.model.review import FamilyRecord
 
 
 class RunState(StrEnum):
@@ -100,6 +101,8 @@ class CallKind(StrEnum):
 
     LOOP = "loop"
     """It asked for tools; the first that does not is the conclusion."""
+    CONFIRM = "confirm"
+    """Whether a remembered cause is this one."""
     CONCLUDE = "conclude"
     REPAIR = "repair"
     VERIFY = "verify"
@@ -146,6 +149,9 @@ class ModelCall(Frozen):
     settled_at: AwareDatetime | None = None
     usage: Usage = Usage()
     cost_usd: float | None = None
+    held_usd: float = 0
+    """Counts against the budget while nobody knows what it cost."""
+    held_tokens: int = 0
     error: str = ""
 
 
@@ -170,6 +176,8 @@ class CaseFile(Frozen):
     last_finding: Finding | None = None
     """The newest finding of the same family before this incident."""
     receipt: Receipt | None = None
+    family_record: FamilyRecord | None = None
+    """How verdicts on this family came out; None before the first."""
     merged_number: int | None = None
     """Number of the incident this one went into."""
     taken_by: str | None = None

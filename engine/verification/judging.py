@@ -1,7 +1,7 @@
 """Call 2: the draft judged against what was fetched to disprove it, in a time of its own."""
 
 import logging
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 
 from engine.citations import telling_ids
 from engine.errors import EngineError, TimedOutError
@@ -12,13 +12,14 @@ from engine.investigation.reply import Unreadable, read_ruling
 from engine.investigation.session import Session
 from engine.investigation.stops import Stop, stop_of
 from engine.investigation.transcript import strayed
+from engine.model.correction import Correction
 from engine.model.event import SessionEvent
 from engine.model.finding import Judgement, VerifyStatus
-from engine.model.ledger import LedgerEntry
 from engine.model.llm import ModelReply, ModelRequest
 from engine.model.policy import TriageRule
 from engine.model.run import CallKind
 from engine.verification.round import Batch
+from engine.verification.wide import held_to_checks
 
 logger = logging.getLogger(__name__)
 LEAST_S = 1.0
@@ -26,10 +27,12 @@ LEAST_S = 1.0
 
 
 async def judgement(
-    session: Session, drafted: Drafted, batch: Batch, ledger: Sequence[LedgerEntry] = ()
+    session: Session, drafted: Drafted, batch: Batch, correction: Correction | None = None
 ) -> Judgement | VerifyStatus:
     """Ask for the judgement; a call that is lost gives how it was lost, and costs no draft."""
-    request = judging(drafted.request, drafted.reply, batch.results, session.setting, session.rule)
+    request = judging(
+        drafted.request, drafted.reply, batch.results, session.setting, session.rule, correction
+    )
     try:
         reply = await _settled(session, request)
     except TimedOutError:
@@ -43,8 +46,11 @@ async def judgement(
         facts = {"call": CallKind.VERIFY.value, "why": ruled.why[:200]}
         await session.ports.events(SessionEvent.UNREADABLE, facts)
         return VerifyStatus.ERRORED
-    telling = telling_ids(session.pack, batch.results, ledger)
-    return judgement_of(ruled, drafted.draft, telling)
+    telling = telling_ids(session.pack, batch.results, session.ledger.entries)
+    said = judgement_of(ruled, drafted.draft, telling)
+    expression = session.pack.anchor.expression
+    rulings = held_to_checks(said.rulings, batch.results, session.incident, expression)
+    return said.model_copy(update={"rulings": rulings})
 
 
 def _unfinished(reply: ModelReply) -> Unreadable:

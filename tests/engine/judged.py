@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
+from engine.host_watch import HostWatch
 from engine.investigation.cache import CacheWatch
 from engine.investigation.session import JudgePorts
 from engine.model.alert import Alert, AlertClass, AlertStatus, Severity
@@ -41,7 +42,7 @@ from engine.model.pack import (
 )
 from engine.model.policy import TriageRule
 from engine.model.run import Run, RunState, RunTrigger
-from engine.ports import LLM, EvidenceTool, QueryArbiter
+from engine.ports import LLM, Embedder, EvidenceTool, QueryArbiter
 from engine.triage import judge
 from tests.fakes import LoopClock, MemoryStore, ScriptedLLM, run
 
@@ -301,6 +302,8 @@ class Table:
     extra: Mapping[str, str] = field(default_factory=dict)
     logs: EvidenceTool | None = None
     redact: Callable[[str], str] = str
+    embedder: Embedder | None = None
+    hosts: HostWatch | None = None
     told: list[tuple[SessionEvent, EventFacts]] = field(default_factory=list)
     progress: list[str] = field(default_factory=list)
 
@@ -333,9 +336,11 @@ class Table:
             events=self.events,
             price=lambda _model, usage: usage.output_tokens / 1000,
             cache=self.cache,
+            embedder=self.embedder,
             metrics=self.metrics,
             arbiter=self.arbiter,
             extra_matchers=self.extra,
             logs=self.logs,
             redact=self.redact,
+            hosts=self.hosts,
         )

@@ -405,7 +405,7 @@ def test_a_conclusion_that_is_none_is_asked_for_again(reply: Any) -> None:
 
 @pytest.mark.proves("S3-50")
 def test_what_was_answered_before_a_crash_is_neither_asked_nor_looked_up_again() -> None:
-    store = MemoryStore()
+    store = MemoryStore(remembers=True)
     first = desk(asks(NOW), asks(("incidents", {})), SystemError("killed"), store=store)
     with pytest.raises(SystemError):
         run(first.judged(pack(), incident(), a_run()))
