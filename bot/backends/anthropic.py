@@ -213,5 +213,8 @@ def _refused(error: anthropic.APIStatusError, request: ModelRequest) -> EngineEr
 
 def _sent(request: ModelRequest) -> str:
     """Everything the request says in words."""
-    turns = [*request.system, *(block for turn in request.turns for block in turn.blocks)]
-    return "\n".join(block.text for block in turns)
+    words = [block.text for block in request.system]
+    for turn in request.turns:
+        words += [one.text for one in (*turn.answers, *turn.blocks)]
+        words += [call.arguments for call in turn.calls]
+    return "\n".join(words)
