@@ -111,7 +111,7 @@ SKIP: Mapping[SkipReason, str] = {
     SkipReason.MANUAL: "manual mode: it waits for a press",
     SkipReason.SEVERITY: "below the severity this room has investigated",
     SkipReason.STORM: "storm: too many incidents at once",
-    SkipReason.BREAKER_OPEN: "the model provider keeps failing",
+    SkipReason.BREAKER_OPEN: "the model provider refuses us; it is taken up once that is over",
     SkipReason.BUDGET: "budget spent until 00:00 UTC",
     SkipReason.NO_MODEL: "no model is configured",
     SkipReason.FIRST_CONTACT: "it already fired when the source was connected",
@@ -125,6 +125,7 @@ VETO: Mapping[Veto, str] = {
     Veto.AS_STRONG_WITHOUT_CAUSE: "errors are as high where the cause is absent",
     Veto.STOOD_BEFORE_CAUSE: "the same symptom stood before the cause",
     Veto.ONLY_OWN_EXPRESSION: "only the alert's own expression was cited",
+    Veto.ONLY_WRITABLE_TEXT: "only text that anyone can write names this cause",
     Veto.FLOOR_UNSCOPED: "peers were only checked across all targets",
     Veto.NOTHING_COULD_REFUTE: "no check made could have refuted this cause",
 }

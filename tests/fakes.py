@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from typing import Any, TypeVar
 
+from engine.model.correction import Correction
 from engine.model.evidence import Answered, Empty, Gap, Invalid, Outcome, Question, Series
 from engine.model.llm import Capabilities, ModelReply, ModelRequest, StopReason
 from engine.model.memory import Near
@@ -171,11 +172,14 @@ class MemoryStore:
 
     calls: dict[str, ModelCall] = field(default_factory=dict)
     requests: dict[str, str] = field(default_factory=dict)
+    replies: dict[str, str] = field(default_factory=dict)
     audit: list[tuple[str, Mapping[str, Any]]] = field(default_factory=list)
     runs: dict[str, Run] = field(default_factory=dict)
     others: Sequence[Any] = ()
     outcomes: Mapping[str, Sequence[Label]] = field(default_factory=dict)
     near: Sequence[Near] = ()
+    correction: Correction | None = None
+    """What a person said of the case."""
 
     @asynccontextmanager
     async def begin(self) -> AsyncIterator[Any]:
@@ -190,7 +194,8 @@ class _Tx:
 
     def __init__(self, store: MemoryStore) -> None:
         self.store = store
-        self.calls = self.audit = self.runs = self.incidents = self.outcomes = self.stubs = self
+        self.calls = self.audit = self.runs = self.incidents = self
+        self.outcomes = self.stubs = self.corrections = self
 
     async def now(self) -> datetime:
         return START
@@ -200,6 +205,7 @@ class _Tx:
 
     async def settle(self, call: ModelCall, reply: str) -> None:
         self.store.calls[call.id] = call
+        self.store.replies[call.id] = reply
 
     async def answered(self, triage_id: str, kind: CallKind, request: str) -> str | None:
         return None
@@ -215,6 +221,9 @@ class _Tx:
 
     async def labels(self, model: str) -> Sequence[Label]:
         return self.store.outcomes.get(model, ())
+
+    async def governing(self, client_id: str, held: Sequence[Any]) -> Correction | None:
+        return self.store.correction
 
     async def neighbours(self, incident: Any, since: datetime) -> Sequence[Any]:
         return self.store.others
