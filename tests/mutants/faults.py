@@ -49,6 +49,24 @@ def faults(tree: ast.Module) -> list[Fault]:
     return sorted(found, key=lambda fault: (fault.line, fault.node))
 
 
+PLAIN = frozenset(
+    {"property", "cached_property", "cache", "staticmethod", "classmethod", "override"}
+)
+"""Decorators under which the function itself can be reached."""
+
+
+def swappable(tree: ast.Module) -> frozenset[int]:
+    """Lines inside functions that can be given other code while they are loaded."""
+    found = [one for one in tree.body if isinstance(one, ast.FunctionDef | ast.AsyncFunctionDef)]
+    for one in tree.body:
+        if isinstance(one, ast.ClassDef):
+            found += [m for m in one.body if isinstance(m, ast.FunctionDef | ast.AsyncFunctionDef)]
+    reached = [f for f in found if {ast.unparse(d) for d in f.decorator_list} <= PLAIN]
+    return frozenset(
+        line for f in reached for line in range(f.body[0].lineno, (f.end_lineno or 0) + 1)
+    )
+
+
 def _idle(node: ast.AST) -> Iterator[ast.AST]:
     """Parts that decide nothing: annotations, decorators, docstrings, texts of errors and logs."""
     match node:
