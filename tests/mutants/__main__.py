@@ -16,20 +16,21 @@ from tests.mutants.faults import Fault, faults, swappable
 from tests.mutants.trial import anew, compiled, fail_as_they_are, in_place, notices
 
 STAMPS = "tests/engine/test_stamps.py"
-LIMITS = "tests/engine/test_limits.py"
 PROMQL = "tests/engine/promql"
 GROUND = "tests/engine/groundedness"
 CLASSES = "tests/bot/backends/test_failure_classes.py"
+VETOES = [f"tests/engine/verification/test_{name}.py" for name in ("veto_lists", "vetoes")]
 TARGETS: dict[str, Sequence[str]] = {
-    "engine/trust.py": [STAMPS, LIMITS],
-    "engine/confidence.py": [STAMPS, LIMITS],
-    "engine/disposition.py": [STAMPS, LIMITS],
+    "engine/trust.py": [STAMPS],
+    "engine/confidence.py": [STAMPS],
+    "engine/disposition.py": [STAMPS],
     "engine/may_act.py": [STAMPS, "tests/engine/test_grounded_findings.py"],
     "engine/citations.py": [STAMPS, "tests/engine/test_triage_flow.py"],
     "engine/caveats.py": [STAMPS],
     "engine/calibration.py": ["tests/engine/test_calibration.py"],
-    "engine/verification/vetoes.py": ["tests/engine/verification/test_vetoes.py"],
-    "engine/verification/refuters.py": ["tests/engine/verification/test_vetoes.py"],
+    "engine/verification/vetoes.py": VETOES,
+    "engine/verification/accused.py": VETOES,
+    "engine/verification/refuters.py": VETOES,
     "engine/failures.py": ["tests/engine/test_failing.py"],
     **{str(path): [GROUND] for path in sorted(Path("engine/groundedness").glob("[a-z]*.py"))},
     **{str(path): [PROMQL] for path in sorted(Path("engine/promql").glob("[a-z]*.py"))},
