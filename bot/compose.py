@@ -226,6 +226,7 @@ class House:
             world=self.world,
             configured=self.settings.by_client,
             retention_s=self.settings.retention,
+            audit_retention_s=self.settings.audit_retention,
             provider=self.provider,
         )
 
