@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from fastapi import FastAPI
 
 from bot.backends.clock import SystemClock
+from bot.backends.late import LateModel
 from bot.backends.of_client import Backends
 from bot.backends.of_client import connect as connect_backends
 from bot.backends.prices import ASSUMED, Rate, cost_usd
@@ -74,7 +75,8 @@ class House:
             for client, own in self.settings.by_client.items()
         }
         self.provider = provider_of(self.settings.model)
-        self.model = self._watched(model_of(self.settings.model, self.redactor.text))
+        self.late_model = model_of(self.settings.model, self.redactor.text)
+        self.model: LLM | None = self._watched(self.late_model)
         self.cache = CacheWatch()
         self._counter = SessionCounter(self.telemetry)
         self.queue = PostgresQueue(
@@ -105,7 +107,7 @@ class House:
         public = [
             backend.public_url
             for client in own.by_client.values()
-            for backend in (client.prometheus, client.alertmanager)
+            for backend in (client.prometheus, client.alertmanager, client.zabbix)
             if backend is not None and backend.public_url
         ]
         ours = [own.http.public_url] if own.http.public_url else []
@@ -163,6 +165,7 @@ class House:
             metrics=Scoped(metrics.guarded, metrics.extra_matchers) if metrics else None,
             rules=metrics.tool if metrics else None,
             changes=ClientChanges(self.store, client_id),
+            hosts=self.backends[client_id].hosts,
         )
 
     def _judge_ports(self, client_id: str) -> JudgePorts | None:
@@ -181,6 +184,8 @@ class House:
             arbiter=metrics.tool if metrics else None,
             server=metrics.server if metrics else None,
             extra_matchers=metrics.extra_matchers if metrics else {},
+            hosts=self.backends[client_id].hosts,
+            correlation=self.settings.correlation,
         )
 
     def web(self, ready: Callable[[], str | None]) -> FastAPI:
@@ -229,31 +234,30 @@ def provider_of(settings: ModelSettings) -> str:
     return provider_id(settings.base_url, key)
 
 
-def model_of(settings: ModelSettings, redact: Callable[[str], str]) -> LLM | None:
-    """The configured model; None without a key.
-
-    Its client library is loaded only with a key: that takes longer than all the rest.
-    """
+def model_of(settings: ModelSettings, redact: Callable[[str], str]) -> LateModel | None:
+    """The configured model; None without a key."""
     if settings.api_key is None:
         return None
-    import anthropic  # noqa: PLC0415 - see above
+    key = settings.api_key.get_secret_value()
+    able = Capabilities(
+        structured_output=settings.structured_output, prompt_cache=settings.prompt_cache
+    )
 
-    from bot.backends.anthropic import AnthropicModel, connect  # noqa: PLC0415 - see above
+    def load() -> LLM:
+        import anthropic  # noqa: PLC0415 - only where a key is, and beside everything else
 
-    client = connect(
-        key=settings.api_key.get_secret_value(),
-        base_url=settings.base_url,
-        http_client=anthropic.DefaultAsyncHttpxClient(
+        from bot.backends.anthropic import AnthropicModel, connect  # noqa: PLC0415 - see above
+
+        http = anthropic.DefaultAsyncHttpxClient(
             proxy=settings.proxy,
             verify=str(settings.ca_file) if settings.ca_file else True,
             trust_env=False,
             follow_redirects=False,
-        ),
-    )
-    able = Capabilities(
-        structured_output=settings.structured_output, prompt_cache=settings.prompt_cache
-    )
-    return AnthropicModel(client=client, capabilities=able, redact=redact)
+        )
+        client = connect(key=key, base_url=settings.base_url, http_client=http)
+        return AnthropicModel(client=client, capabilities=able, redact=redact)
+
+    return LateModel(able, load)
 
 
 def price_of(settings: ModelSettings) -> Price:

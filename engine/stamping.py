@@ -1,6 +1,6 @@
 """From draft, checks and judgement to the finding that is kept. Pure."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -11,8 +11,11 @@ from engine.caveats import Weak, caveats, metadata_only
 from engine.citations import known_ids, unsupported, valid_citations
 from engine.confidence import Calibration, Said, Weighed, uncalibrated, weigh
 from engine.disposition import Judged, disposition, verify_status
+from engine.groundedness.finding import of_finding
+from engine.groundedness.score import Groundedness, demotes, told
 from engine.investigation.judgement import replaced, unruled
 from engine.model.base import Frozen
+from engine.model.correction import Correction, Steering
 from engine.model.finding import (
     CauseKey,
     Claim,
@@ -29,11 +32,13 @@ from engine.model.finding import (
     VerifyStatus,
     Veto,
 )
+from engine.model.memory import Near
 from engine.model.pack import Pack
 from engine.model.policy import TriageRule
 from engine.model.run import Run
 from engine.trust import Standing, stamp
 from engine.verification.round import JUDGEMENT_LOST, Batch
+from engine.verification.steering import steering
 from engine.verification.vetoes import Accused, vetoes
 
 
@@ -46,11 +51,17 @@ class Material(Frozen):
     created_at: AwareDatetime
     draft: Draft | None
     """None when no reply could be read as one."""
+    correction: Correction | None = None
+    """A person's, that governs the incident."""
     batch: Batch | None = None
     """None when verification is switched off, or nothing was there to verify."""
     judgement: Judgement | None = None
     lost: VerifyStatus | None = None
     """How call 2 was lost: timed out or errored."""
+    ledger: tuple[str, ...] = ()
+    """What tools showed, without what they were asked."""
+    near: Near | None = None
+    """The earlier case whose cause was adopted."""
     rejudge_of: str | None = None
 
     @property
@@ -158,9 +169,34 @@ class _Stamping:
         return RoundOutcome.SUPPORTED if verified else RoundOutcome.INCONCLUSIVE
 
     @cached_property
+    def steering(self) -> Steering | None:
+        """What became of a person's correction."""
+        results = self.round.results if self.round else ()
+        return steering(self.material.correction, results, self.material.judgement)
+
+    @property
+    def untested(self) -> bool:
+        """Whether a person said otherwise and the evidence could not tell who is right."""
+        return self.steering is not None and not self.steering.tested
+
+    @cached_property
     def thin(self) -> bool:
         """Whether nothing but the alert itself was known."""
         return self.root_cause is not None and metadata_only(self.material.pack, self.round)
+
+    @cached_property
+    def grounded(self) -> Groundedness:
+        """How much of what a cause is told with stands in the evidence; no cause, no score."""
+        if self.root_cause is None:
+            return Groundedness()
+        said = self.material.judgement or self.draft
+        material = self.material
+        told = material.near.stub.words if material.near else ()
+        return of_finding(said, material.pack, self.round, ledger=material.ledger, recalled=told)
+
+    @cached_property
+    def ungrounded(self) -> bool:
+        return demotes(self.grounded, self.rule.groundedness)
 
     @cached_property
     def weighed(self) -> Weighed:
@@ -173,7 +209,10 @@ class _Stamping:
             judged_confidence=judgement.judged_confidence if judgement else None,
             query_failed=bool(batch and batch.query_failed) or self.degraded,
             metadata_only=self.thin,
+            correction_untested=self.untested,
             replaced=self.replaced,
+            groundedness=self.grounded.score,
+            ungrounded=self.ungrounded,
         )
         return weigh(said, self.calibrate)
 
@@ -206,17 +245,40 @@ class _Stamping:
 
     @cached_property
     def disposition(self) -> Disposition:
-        return disposition(self.status, abstains=self.root_cause is None)
+        abstains = self.root_cause is None
+        contradicted = self.steering is not None and self.steering.contradicted
+        review = self.ungrounded or contradicted
+        return disposition(self.status, abstains=abstains, review=review)
 
     @cached_property
     def trust_level(self) -> TrustLevel:
         standing = Standing(
             status=self.status,
             confidence=self.weighed.value,
+            ungrounded=self.ungrounded,
             vetoes=self.vetoes,
             valid_citations=self.valid_citations,
         )
         return stamp(standing, self.rule.trust)
+
+    @property
+    def weak(self) -> frozenset[Weak]:
+        """What weakens it beyond pack, round and vetoes."""
+        hit = {
+            Weak.UNGROUNDED: self.ungrounded,
+            Weak.METADATA_ONLY: self.thin,
+            Weak.CORRECTION_UNTESTED: self.untested,
+        }
+        return frozenset(name for name, stands in hit.items() if stands)
+
+    @property
+    def weak_facts(self) -> Mapping[Weak, Mapping[str, str | int]]:
+        """What fills the words of its weaknesses."""
+        facts: dict[Weak, Mapping[str, str | int]] = {Weak.UNGROUNDED: told(self.grounded)}
+        if self.steering is not None:
+            date = self.steering.captured_at.date().isoformat()
+            facts[Weak.CORRECTION_UNTESTED] = {"date": date, "ruling": self.steering.ruling}
+        return facts
 
     @cached_property
     def memory_verdict(self) -> MemoryVerdict | None:
@@ -226,13 +288,19 @@ class _Stamping:
         judgement = self.material.judgement
         return None if self.degraded or judgement is None else judgement.memory_verdict
 
+    @property
+    def path(self) -> TriagePath:
+        if self.material.near is not None:
+            return TriagePath.SHORT_CIRCUIT
+        return TriagePath.FULL if self.round else TriagePath.SINGLE_CALL
+
     @cached_property
     def finding(self) -> Finding:
         judgement = self.material.judgement
         last = judgement or self.draft
         return Finding(
             **self.material.identity,
-            path=TriagePath.FULL if self.round else TriagePath.SINGLE_CALL,
+            path=self.path,
             disposition=self.disposition,
             trust_level=self.trust_level,
             verify_status=self.status,
@@ -246,6 +314,7 @@ class _Stamping:
             confidence=self.weighed.value,
             confidence_steps=self.weighed.steps,
             self_confidence=self.draft.self_confidence,
+            groundedness=self.grounded.score,
             valid_citations=self.valid_citations,
             vetoes=self.vetoes,
             caveats=caveats(
@@ -253,9 +322,12 @@ class _Stamping:
                 self.round,
                 disposition=self.disposition,
                 vetoes=self.vetoes,
-                weak=frozenset({Weak.METADATA_ONLY} if self.thin else ()),
+                weak=self.weak,
+                facts=self.weak_facts,
             ),
             memory_verdict=self.memory_verdict,
             draft=self.draft,
             round=self.round,
+            prior=self.material.near.prior if self.material.near else None,
+            steering=self.steering,
         )

@@ -16,6 +16,7 @@ from storage.calls import CallRows
 from storage.cards import CardRows
 from storage.cases import CaseRows
 from storage.changes import ChangeRows
+from storage.corrections import CorrectionRows
 from storage.events import EventRows
 from storage.findings import FindingRows
 from storage.heartbeats import HeartbeatRows
@@ -24,11 +25,14 @@ from storage.jobs import JobRows
 from storage.org import OrgRows
 from storage.outages import OutageRows
 from storage.outbox import OutboxRows
+from storage.outcomes import OutcomeRows
 from storage.people import PeopleRows
 from storage.quarantine import QuarantineRows
+from storage.reviews import ReviewRows
 from storage.runs import RunRows
 from storage.sessions import SessionRows
 from storage.sources import SourceRows
+from storage.stubs import StubRows
 from storage.tokens import TokenRows
 
 
@@ -42,6 +46,7 @@ class SqlTx:
         self.calls = CallRows(session)
         self.cards = CardRows(session)
         self.changes = ChangeRows(session)
+        self.corrections = CorrectionRows(session)
         self.events = EventRows(session)
         self.findings = FindingRows(session)
         self.heartbeats = HeartbeatRows(session)
@@ -51,10 +56,13 @@ class SqlTx:
         self.people = PeopleRows(session, self.audit)
         self.outages = OutageRows(session)
         self.outbox = OutboxRows(session)
+        self.outcomes = OutcomeRows(session)
         self.quarantine = QuarantineRows(session)
+        self.reviews = ReviewRows(session)
         self.runs = RunRows(session)
         self.sources = SourceRows(session)
         self.steps = SessionRows(session)
+        self.stubs = StubRows(session)
         self.tokens = TokenRows(session, self.audit)
 
     async def case(self, incident_id: str) -> CaseFile | None:

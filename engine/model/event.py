@@ -25,6 +25,8 @@ class SessionEvent(StrEnum):
     """A reply could not be used: `call`, `why`."""
     DRAFT = "draft"
     """`abstains`, `self_confidence`, `planned`, `dropped`."""
+    REPAIR = "repair"
+    """The repair call ended: `result`, `attempted`, `repaired`, `invalid`."""
     QUERY = "query"
     """A check ended: `source`, `check`, `outcome`."""
     ROUND = "round"
@@ -32,11 +34,17 @@ class SessionEvent(StrEnum):
     VERIFY_RETRY = "verify_retry"
     VERIFY = "verify"
     """`status`."""
+    GROUNDED = "grounded"
+    """A verdict was looked up in the evidence: `score`, `demoted`, `would_have_acted`, `kinds`."""
+    OPERATOR_RULING = "operator_ruling"
+    """A person's correction governed: `ruling`, `backed`."""
     STEP = "step"
     """A hard limit lowered the confidence: `step`, `value` after it."""
     VETO = "veto"
+    REVIEW = "review"
+    """A person has to look: `reason`."""
     STAMP = "stamp"
-    """`trust_level`, `disposition`, `confidence`, `path`, `unsupported`."""
+    """`trust_level`, `disposition`, `confidence`, `path`, `unsupported`, `shortcircuit`."""
 
 
 EventFacts = Mapping[str, str | int | float | bool | None]

@@ -4,8 +4,10 @@ from collections.abc import Mapping
 from enum import StrEnum
 
 from pydantic import AwareDatetime, Field
+from typing_extensions import override
 
 from engine.model.base import Frozen
+from engine.model.correction import OperatorRuling, Steering
 from engine.model.evidence import InvalidReason, QueryOutcome
 from engine.model.pack import CauseClass
 
@@ -15,6 +17,11 @@ class CauseKey(Frozen):
 
     component: str
     cause_class: CauseClass
+
+    @override
+    def __str__(self) -> str:
+        """Say it as `component/class`: what two findings are compared by."""
+        return f"{self.component}/{self.cause_class}"
 
 
 class Claim(Frozen):
@@ -97,6 +104,9 @@ class Judgement(Frozen):
     memory_verdict: MemoryVerdict = MemoryVerdict.SILENT
     missing: str = ""
     next_step: str = ""
+    operator_ruling: OperatorRuling = OperatorRuling.ABSENT
+    """What it said of a governing correction."""
+    operator_evidence_ids: tuple[str, ...] = ()
 
     @property
     def abstains(self) -> bool:
@@ -120,6 +130,8 @@ class CheckResult(Frozen):
     kind: str
     asked: str
     """The question in words or the expression that was tried."""
+    original: str = ""
+    """The expression before its syntax was repaired; empty when it was not."""
     outcome: QueryOutcome
     text: str
     """Rendered result, byte for byte what the model read."""
@@ -257,6 +269,16 @@ class TriagePath(StrEnum):
     SHORT_CIRCUIT = "short_circuit"
 
 
+class Prior(Frozen):
+    """Where a cause was known from: an earlier case a person confirmed."""
+
+    stub_id: str
+    distance: float
+    """Cosine distance of the symptoms."""
+    confirmed_by: str
+    confirmed_at: AwareDatetime | None = None
+
+
 class Finding(Frozen):
     """The persisted, shown answer. One immutable row; a re-judgment is a new one."""
 
@@ -292,4 +314,8 @@ class Finding(Frozen):
     """None when a degraded round withheld it or verification did not ask."""
     draft: Draft | None = None
     round: Round | None = None
+    prior: Prior | None = None
+    """The earlier case it was adopted from."""
+    steering: Steering | None = None
+    """The correction that governed, and how the judgement stands to it."""
     rejudge_of: str | None = None

@@ -33,7 +33,7 @@ async def asked(tx: Tx, world: World, incident: Incident, trigger: RunTrigger) -
         breaker_open=outage is not None
         and not outage.lets_through(now, pressed=trigger in _PRESSED),
         budget_spent=exhausted(spent, world.rules.budget),
-        waiting=await tx.jobs.waiting(Queue.TRIAGE),
+        waiting=await tx.jobs.waiting(Queue.TRIAGE, incident.client_id),
         storm_waiting=world.rules.triage.storm_waiting,
         chronic_quiet=await _quiet(tx, world, incident, now),
     )

@@ -31,7 +31,12 @@ METRIC_SLACK_S = 60.0
 AS_STRONG = 0.8
 SHORTEST_NAME = 4
 """A name shorter than this is part of too many others."""
-SPLITS = ("version", "image", "image_tag", "revision", "node", "instance", "host", "zone", "region")
+SPLITS = (
+    *("version", "image", "image_tag", "revision"),
+    *("node", "instance", "host", "zone", "region", "database", "datname"),
+)
+COMPARING = frozenset({"version_split", "common_denominator"})
+"""Kinds of check whose figures are the alert's own series by label and value."""
 _CHANGES = frozenset({CauseClass.DEPLOY, CauseClass.CONFIG_CHANGE})
 _SEEN_IN_METRICS = frozenset({ChangeKind.IMAGE, ChangeKind.BUILD, ChangeKind.RESTART})
 _WORD = re.compile(r"[a-z0-9][a-z0-9._-]*")
@@ -131,15 +136,35 @@ def as_strong_without_cause(accused: Accused) -> bool:
     """Whether the alert's own series is as high where the blamed version, node or zone is not."""
     blamed = _words(accused.cause.component)
     for change in blamed_changes(accused):
-        blamed |= _words(change.what)
-    own = [digest for digest in _digests(accused.pack.items) if digest.own_expression]
-    for label in SPLITS:
-        split = [digest for digest in own if label in digest.labels]
-        present = [d.last for d in split if _plain(d.labels[label]) in blamed]
-        absent = [d.last for d in split if _plain(d.labels[label]) not in blamed]
+        blamed |= _words(change.what.rpartition("→")[2])
+    for split in _splits(accused):
+        present = [number for value, number in split if _is_blamed(value, blamed)]
+        absent = [number for value, number in split if not _is_blamed(value, blamed)]
         if present and absent and 0 < max(present) * AS_STRONG <= max(absent):
             return True
     return False
+
+
+def _splits(accused: Accused) -> Iterator[list[tuple[str, float]]]:
+    """Give the alert's own series by each label that parts it: as measured, and as checked."""
+    own = [digest for digest in _digests(accused.pack.items) if digest.own_expression]
+    compared = [r for r in accused.results if r.kind in COMPARING]
+    for label in SPLITS:
+        yield [(d.labels[label], d.last) for d in own if label in d.labels]
+        yield from ([*_figures_by(label, result)] for result in compared)
+
+
+def _figures_by(label: str, result: CheckResult) -> Iterator[tuple[str, float]]:
+    for key, number in result.figures.items():
+        name, _, value = key.partition("=")
+        if name == label:
+            yield value, number
+
+
+def _is_blamed(value: str, blamed: set[str]) -> bool:
+    """Whether a label's value is one of the words, or all of an image's parts are."""
+    parts = _words(value)
+    return _plain(value) in blamed or (bool(parts) and parts <= blamed)
 
 
 def stood_before_cause(accused: Accused) -> bool:

@@ -73,8 +73,18 @@ class Expected(Strict):
     """Reasons of the dead letters, oldest first."""
     says: list[str] = []
     """Parts of the newest Slack card."""
+    never_asked: list[str] = []
+    """Parts of PromQL the metrics server was never sent."""
     never_says: list[str] = []
     """Parts no message in either chat has."""
+
+
+class Corrected(Strict):
+    """What a person says was really the cause of the newest incident's alerts."""
+
+    cause: str
+    cause_series: list[str] = []
+    widened: list[str] = []
 
 
 class Act(Strict):
@@ -90,6 +100,8 @@ class Act(Strict):
     prometheus: Backend | None = None
     model: str | None = None
     """Another model answers from now on."""
+    correct: Corrected | None = None
+    """A person's correction of what fires, as if it had been captured earlier."""
     expect: Expected | None = None
     facts_within_s: float | None = None
     """Real seconds a new card may take after the post."""
@@ -104,7 +116,6 @@ class Scene(Strict):
 
     name: str = ""
     about: str
-    proves: list[str] = []
     model: str = "honest"
     settings: Json = {}
     first_contact: bool = False
@@ -149,6 +160,11 @@ def iso(at: datetime) -> str:
 def scenes() -> list[Scene]:
     """Every scene, by name."""
     return [read(path) for path in sorted(SCENES.glob("*.yaml"))]
+
+
+def scene(name: str) -> Scene:
+    """One scene by its name."""
+    return read(SCENES / f"{name}.yaml")
 
 
 def read(path: Path) -> Scene:

@@ -113,8 +113,24 @@ def _gives_the_region_up(reading: Reading) -> Json:
     }
 
 
+def _invents(reading: Reading) -> Json:
+    """Tell a story full of names nobody measured, as sure as can be."""
+    said = _blames_the_deploy(reading)
+    story = "db-9 at 203.0.113.9 dropped 4,711 sessions after v9.9.9 of the ledger."
+    claims = [{"text": story, "evidence_ids": said["claims"][0]["evidence_ids"], "key": True}]
+    return {**said, "root_cause": story, "confidence": 0.99, "claims": claims}
+
+
+def _repairing(body: Json) -> bool:
+    """Whether this is the call that corrects queries."""
+    return "the syntax of PromQL" in json.dumps(body["system"])
+
+
 def _asks_nonsense(body: Json) -> Reply:
-    """Plan one check that is no PromQL; otherwise the honest model."""
+    """Plan one check that is no PromQL and repair it into another one; otherwise be honest."""
+    if _repairing(body):
+        other = "sum(rate(payment_requests_total[5m]))"
+        return as_json({"repairs": [{"index": 1, "query": other}]})
     said = honest(body)
     draft = json.loads(said.content[0]["text"]) if not Reading(body).judging else {}  # type: ignore[union-attr]
     if "draft" not in draft:
@@ -124,12 +140,27 @@ def _asks_nonsense(body: Json) -> Reply:
     return as_json(draft)
 
 
+def _rules_on_the_correction(body: Json) -> Reply:
+    """Support a person's correction whatever its probe says; otherwise be honest."""
+    said = honest(body)
+    reading = Reading(body)
+    if not reading.judging:
+        return said
+    judgement = json.loads(said.content[0]["text"])  # type: ignore[union-attr]
+    probes = [r.id for r in reading.results if r.kind == "cause_series"]
+    judgement["judgement"]["correction"] = {"ruling": "supported", "evidence_ids": probes}
+    judgement["judgement"]["confidence"] = 0.9
+    return as_json(judgement)
+
+
 SCRIPTS: Mapping[str, Answerer] = {
     "honest": honest,
     "agreeable": _scripted(_blames_the_deploy, _agrees),
     "abstaining": _scripted(_abstains, _abstains_again),
+    "inventing": _scripted(_invents, _agrees),
     "regional": _scripted(_blames_the_region, _gives_the_region_up),
     "nonsense": _asks_nonsense,
     "broke": lambda _: ERRORS["credit_balance"],
+    "corrected": _rules_on_the_correction,
 }
 """Models by the name scenes call them."""

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
+from engine.host_watch import HostWatch
 from engine.investigation.cache import CacheWatch
 from engine.investigation.session import JudgePorts
 from engine.model.alert import Alert, AlertClass, AlertStatus, Severity
@@ -41,7 +42,7 @@ from engine.model.pack import (
 )
 from engine.model.policy import TriageRule
 from engine.model.run import Run, RunState, RunTrigger
-from engine.ports import LLM, EvidenceTool, QueryArbiter
+from engine.ports import LLM, Embedder, EvidenceTool, QueryArbiter
 from engine.triage import judge
 from tests.fakes import LoopClock, MemoryStore, ScriptedLLM, run
 
@@ -299,6 +300,8 @@ class Table:
     store: MemoryStore = field(default_factory=MemoryStore)
     cache: CacheWatch = field(default_factory=CacheWatch)
     extra: Mapping[str, str] = field(default_factory=dict)
+    embedder: Embedder | None = None
+    hosts: HostWatch | None = None
     told: list[tuple[SessionEvent, EventFacts]] = field(default_factory=list)
     progress: list[str] = field(default_factory=list)
 
@@ -331,7 +334,9 @@ class Table:
             events=self.events,
             price=lambda _model, usage: usage.output_tokens / 1000,
             cache=self.cache,
+            embedder=self.embedder,
             metrics=self.metrics,
             arbiter=self.arbiter,
             extra_matchers=self.extra,
+            hosts=self.hosts,
         )
