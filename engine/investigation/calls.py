@@ -3,11 +3,13 @@
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
-from engine.errors import EngineError, TimedOutError
+from engine.budget import Held, affords, day_start, estimate
+from engine.errors import BudgetSpentError, EngineError, TimedOutError
 from engine.model.event import SessionEvent
 from engine.model.llm import ModelReply, ModelRequest
+from engine.model.policy import Budget
 from engine.model.run import CallKind, CallState, ModelCall, Run, Usage
-from engine.ports import LLM, Clock, Events, NewId, Store
+from engine.ports import LLM, Clock, Events, NewId, Store, Tx
 
 ACTOR = "engine"
 Price = Callable[[str, Usage], float | None]
@@ -25,6 +27,8 @@ class Caller:
     new_id: NewId
     events: Events
     price: Price
+    budget: Budget | None = None
+    """Of the client and day; None is no limit."""
     sent: list[ModelCall] = field(default_factory=list)
     """Settled calls, oldest first."""
 
@@ -43,10 +47,10 @@ class Caller:
                 reply = await self.llm.complete(request, timeout_s)
         except TimeoutError:
             late = TimedOutError(f"{timeout_s:.0f} s")
-            await self._close(call, CallState.FAILED, error=str(late))
+            await self._close(call, CallState.FAILED, failed=late)
             raise late from None
         except EngineError as error:
-            await self._close(call, CallState.FAILED, error=str(error))
+            await self._close(call, CallState.FAILED, failed=error)
             raise
         await self._close(call, CallState.OK, reply=reply)
         return reply
@@ -59,6 +63,7 @@ class Caller:
 
     async def _open(self, kind: CallKind, request: ModelRequest) -> ModelCall:
         async with self.store.begin() as tx:
+            held = await self._held(tx, request)
             call = ModelCall(
                 id=self.new_id(),
                 client_id=self.run.client_id,
@@ -67,14 +72,39 @@ class Caller:
                 model=request.model,
                 state=CallState.SENT,
                 sent_at=await tx.now(),
+                held_usd=held.usd,
+                held_tokens=held.tokens,
             )
             await tx.calls.add(call, request.canonical())
         return call
 
+    async def _held(self, tx: Tx, request: ModelRequest) -> Held:
+        """Keep free what a call may cost; callers of one client ask one after the other.
+
+        Raises:
+            BudgetSpentError: the day's budget does not cover it.
+        """
+        if self.budget is None:
+            return Held()
+        usage = estimate(request)
+        usd = self.price(request.model, usage) or 0.0
+        held = Held(usd=usd, tokens=usage.total)
+        spent = await tx.calls.spent_alone(self.run.client_id, day_start(await tx.now()))
+        if not affords(spent, held, self.budget, begins=not self.sent):
+            raise BudgetSpentError
+        return held
+
     async def _close(
-        self, call: ModelCall, state: CallState, *, reply: ModelReply | None = None, error: str = ""
+        self,
+        call: ModelCall,
+        state: CallState,
+        *,
+        reply: ModelReply | None = None,
+        failed: EngineError | None = None,
     ) -> None:
         usage = reply.usage if reply else Usage()
+        # A reply that came too late is paid for, and nobody says how much.
+        held = Held(usd=call.held_usd, tokens=call.held_tokens) if _late(failed) else Held()
         async with self.store.begin() as tx:
             settled = call.model_copy(
                 update={
@@ -82,7 +112,9 @@ class Caller:
                     "settled_at": await tx.now(),
                     "usage": usage,
                     "cost_usd": self.price(call.model, usage) if reply else None,
-                    "error": error[:500],
+                    "held_usd": held.usd,
+                    "held_tokens": held.tokens,
+                    "error": str(failed)[:500] if failed else "",
                 }
             )
             await tx.calls.settle(settled, reply.canonical() if reply else "")
@@ -90,7 +122,13 @@ class Caller:
             await tx.audit.append(self.run.client_id, ACTOR, "llm.response", facts)
         self.sent.append(settled)
         event = {**facts, "cost_usd": settled.cost_usd}
+        if failed is not None:
+            event |= {"kind": failed.kind, "echo": failed.echo}
         await self.events(SessionEvent.CALL, event)
+
+
+def _late(failed: EngineError | None) -> bool:
+    return isinstance(failed, TimedOutError)
 
 
 def _facts(call: ModelCall, reply: ModelReply | None) -> dict[str, str | int | None]:

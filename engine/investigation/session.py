@@ -9,7 +9,7 @@ from engine.investigation.calls import Caller, Price
 from engine.investigation.conclude import Setting
 from engine.model.incident import Incident
 from engine.model.pack import Pack
-from engine.model.policy import CorrelationRule, TriageRule
+from engine.model.policy import Budget, CorrelationRule, TriageRule
 from engine.model.run import Run
 from engine.ports import LLM, Clock, Embedder, Events, EvidenceTool, NewId, QueryArbiter, Store
 from engine.promql.server import ServerInfo
@@ -27,6 +27,7 @@ class JudgePorts:
     events: Events
     price: Price
     cache: CacheWatch
+    budget: Budget | None = None
     embedder: Embedder | None = None
     """None where memory cannot be searched by likeness."""
     metrics: EvidenceTool | None = None
@@ -70,7 +71,14 @@ class Session:
     ) -> "Session":
         """Fix what every call of the run has in common."""
         caller = Caller(
-            run, ports.store, ports.llm, ports.clock, ports.new_id, ports.events, ports.price
+            run,
+            ports.store,
+            ports.llm,
+            ports.clock,
+            ports.new_id,
+            ports.events,
+            ports.price,
+            ports.budget,
         )
         setting = Setting(
             fence=run.fence,
