@@ -4,7 +4,7 @@ UV := .venv/bin/uv
 SHELL := /bin/bash
 
 .DEFAULT_GOAL := help
-.PHONY: help setup setup-dev check test drill faults bench docs lock migration promql-report pictures proven clean
+.PHONY: help setup setup-dev check test drill faults bench eval docs lock migration promql-report pictures proven clean
 
 help: ## list these targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
@@ -49,6 +49,9 @@ faults: .venv/.dev ## slow tests against real servers, installed when we are roo
 
 bench: .venv/.dev ## speed, memory, tokens: prints its figures
 	$(PY) -m tests.bench
+
+eval: .venv/.dev ## how often a wrong cause is stamped verified, beside accuracy and abstention
+	$(PY) -m tests.eval
 
 lock: .venv/.dev ## resolve the locks again
 	$(UV) pip compile pyproject.toml -o requirements.lock $(LOCK)

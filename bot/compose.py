@@ -76,7 +76,7 @@ class House:
         }
         self.provider = provider_of(self.settings.model)
         self.late_model = model_of(self.settings.model, self.redactor.text)
-        self.model: LLM | None = self._watched(self.late_model)
+        self.model = self._watched(self.late_model)
         self.cache = CacheWatch()
         self._counter = SessionCounter(self.telemetry)
         self.queue = PostgresQueue(

@@ -125,6 +125,7 @@ VETO: Mapping[Veto, str] = {
     Veto.AS_STRONG_WITHOUT_CAUSE: "errors are as high where the cause is absent",
     Veto.STOOD_BEFORE_CAUSE: "the same symptom stood before the cause",
     Veto.ONLY_OWN_EXPRESSION: "only the alert's own expression was cited",
+    Veto.ONLY_WRITABLE_TEXT: "only text that anyone can write names this cause",
     Veto.FLOOR_UNSCOPED: "peers were only checked across all targets",
     Veto.NOTHING_COULD_REFUTE: "no check made could have refuted this cause",
 }

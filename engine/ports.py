@@ -497,12 +497,12 @@ class Tx(Protocol):
         """Model calls."""
 
     @property
-    def outages(self) -> Outages:
-        """Outages of model providers."""
-
-    @property
     def corrections(self) -> Corrections:
         """What people said was really the cause."""
+
+    @property
+    def outages(self) -> Outages:
+        """Outages of model providers."""
 
     @property
     def changes(self) -> Changes:

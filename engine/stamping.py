@@ -37,9 +37,10 @@ from engine.model.pack import Pack
 from engine.model.policy import TriageRule
 from engine.model.run import Run
 from engine.trust import Standing, stamp
+from engine.verification.accused import Accused
 from engine.verification.round import JUDGEMENT_LOST, Batch
 from engine.verification.steering import steering
-from engine.verification.vetoes import Accused, vetoes
+from engine.verification.vetoes import vetoes
 
 
 class Material(Frozen):
@@ -62,6 +63,8 @@ class Material(Frozen):
     """What tools showed, without what they were asked."""
     near: Near | None = None
     """The earlier case whose cause was adopted."""
+    injected: tuple[str, ...] = ()
+    """Evidence that speaks to the reader instead of telling what happened."""
     rejudge_of: str | None = None
 
     @property
@@ -247,7 +250,7 @@ class _Stamping:
     def disposition(self) -> Disposition:
         abstains = self.root_cause is None
         contradicted = self.steering is not None and self.steering.contradicted
-        review = self.ungrounded or contradicted
+        review = self.ungrounded or contradicted or bool(self.material.injected)
         return disposition(self.status, abstains=abstains, review=review)
 
     @cached_property
@@ -268,6 +271,7 @@ class _Stamping:
             Weak.UNGROUNDED: self.ungrounded,
             Weak.METADATA_ONLY: self.thin,
             Weak.CORRECTION_UNTESTED: self.untested,
+            Weak.INJECTION_SUSPECTED: bool(self.material.injected),
         }
         return frozenset(name for name, stands in hit.items() if stands)
 

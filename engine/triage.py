@@ -7,6 +7,7 @@ from contextlib import asynccontextmanager
 
 from engine.calibration import calibration_of
 from engine.confidence import caps
+from engine.injection import suspected
 from engine.investigation.calls import ACTOR
 from engine.investigation.drafting import Drafted, draft
 from engine.investigation.session import JudgePorts, Session
@@ -107,6 +108,9 @@ async def _stamped(
     )
     if drafted is not None and rule.verification.enabled:
         material = await _verified(session, material, drafted, progress)
+    results = material.batch.results if material.batch else ()
+    injected = suspected(session.incident, session.pack, results)
+    material = material.model_copy(update={"injected": injected})
     return finding_of(material, rule, await calibration_of(ports.store, material.model))
 
 

@@ -172,6 +172,7 @@ class MemoryStore:
 
     calls: dict[str, ModelCall] = field(default_factory=dict)
     requests: dict[str, str] = field(default_factory=dict)
+    replies: dict[str, str] = field(default_factory=dict)
     audit: list[tuple[str, Mapping[str, Any]]] = field(default_factory=list)
     runs: dict[str, Run] = field(default_factory=dict)
     others: Sequence[Any] = ()
@@ -204,6 +205,7 @@ class _Tx:
 
     async def settle(self, call: ModelCall, reply: str) -> None:
         self.store.calls[call.id] = call
+        self.store.replies[call.id] = reply
 
     async def answered(self, triage_id: str, kind: CallKind, request: str) -> str | None:
         return None

@@ -105,7 +105,7 @@ def _block(block: Block, able: Capabilities) -> Json:
 
 def _heard(message: object, request: ModelRequest) -> ModelReply:
     """Read a reply; an error told with status 200 is the error it tells."""
-    said = message.to_dict() if isinstance(message, Message) else message
+    said = message.to_dict(warnings=False) if isinstance(message, Message) else message
     if isinstance(said, dict) and "error" in said:
         raise classify(httpx2.codes.OK, said, {}, _sent(request))
     return reply_of(message)
@@ -137,7 +137,7 @@ def _text(message: Message) -> str:
     for block in message.content:
         if isinstance(block, ToolUseBlock):
             return canonical_json(block.input)
-    texts = [block.text for block in message.content if isinstance(block, TextBlock)]
+    texts = [block.text or "" for block in message.content if isinstance(block, TextBlock)]
     return "".join(texts).encode("utf-8", "replace").decode()
 
 

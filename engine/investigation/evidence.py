@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from engine.fence import fence
+from engine.fence import annotation, fence, label, strip_invisible
 from engine.investigation.prompts import prompt
 from engine.model.pack import Anchor, Impact, Pack, Section, SectionStatus, Suspect
 
@@ -13,7 +13,7 @@ def evidence(pack: Pack, delimiter: str) -> str:
         "evidence",
         sections="\n".join(_ended(section) for section in pack.sections),
         fence=delimiter,
-        fields=fence(delimiter, dict(_fields(pack))),
+        fields=fence(delimiter, {name: strip_invisible(said) for name, said in _fields(pack)}),
     )
 
 
@@ -46,18 +46,18 @@ def _fields(pack: Pack) -> Iterator[tuple[str, str]]:
 
 
 def _incident(anchor: Anchor) -> str:
-    scope = ", ".join(f"{k}={v}" for k, v in sorted(anchor.grouping_key.items()))
+    scope = ", ".join(f"{label(k)}={label(v)}" for k, v in sorted(anchor.grouping_key.items()))
     parts = [
-        f"{anchor.rule} ({anchor.severity}, {anchor.alert_class})",
+        f"{label(anchor.rule)} ({anchor.severity}, {anchor.alert_class})",
         anchor.summary,
-        f"service {anchor.service}" if anchor.service else "",
-        f"host {anchor.host}" if anchor.host else "",
-        f"environment {anchor.environment}" if anchor.environment else "",
+        f"service {label(anchor.service)}" if anchor.service else "",
+        f"host {label(anchor.host)}" if anchor.host else "",
+        f"environment {label(anchor.environment)}" if anchor.environment else "",
         f"scope {scope}" if scope else "",
         f"onset {anchor.onset_at:%Y-%m-%d %H:%M:%S}Z (read from {anchor.onset_source})",
         f"alerted {anchor.fired_at:%H:%M:%S}Z",
         f"evidence taken {anchor.taken_at:%H:%M:%S}Z",
-        f"alert expression {anchor.expression}" if anchor.expression else "",
+        f"alert expression {annotation(anchor.expression)}" if anchor.expression else "",
     ]
     return "; ".join(part for part in parts if part)
 

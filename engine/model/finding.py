@@ -213,6 +213,7 @@ class Veto(StrEnum):
     AS_STRONG_WITHOUT_CAUSE = "as_strong_without_cause"
     STOOD_BEFORE_CAUSE = "stood_before_cause"
     ONLY_OWN_EXPRESSION = "only_own_expression"
+    ONLY_WRITABLE_TEXT = "only_writable_text"
     FLOOR_UNSCOPED = "floor_unscoped"
     NOTHING_COULD_REFUTE = "nothing_could_refute"
 

@@ -228,6 +228,14 @@ class _Work:
         await self._told_of_review()
         return step
 
+    async def _ask_for_review(self, tx: Tx, reason: ReviewReason | None) -> None:
+        new = await open_review(tx, self._incident, reason, self._run.triage_id)
+        self._opened = reason if new else None
+
+    async def _told_of_review(self) -> None:
+        if self._opened is not None:
+            await self._heard(SessionEvent.REVIEW, {"reason": self._opened})
+
     async def _left(self, reason: SkipReason) -> SkipReason:
         """End a run without a model's answer, as if none had been asked."""
         async with self._world.store.begin() as tx:
@@ -237,14 +245,6 @@ class _Work:
                 await tell_of_budget(tx, self._incident.client_id)
         await self._heard(SessionEvent.SKIPPED, {"reason": reason})
         return reason
-
-    async def _ask_for_review(self, tx: Tx, reason: ReviewReason | None) -> None:
-        new = await open_review(tx, self._incident, reason, self._run.triage_id)
-        self._opened = reason if new else None
-
-    async def _told_of_review(self) -> None:
-        if self._opened is not None:
-            await self._heard(SessionEvent.REVIEW, {"reason": self._opened})
 
     async def _move(self, tx: Tx, state: RunState, **changed: object) -> None:
         stored = await tx.runs.get(self._run.triage_id)

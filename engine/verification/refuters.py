@@ -29,11 +29,12 @@ _REFUTES: Mapping[str, frozenset[CauseClass]] = {
     "incidents_in_window": frozenset(),
     "cause_series": frozenset(),
     "widened": frozenset(),
-    "model_promql": frozenset(CauseClass),
+    "model_promql": frozenset(CauseClass) - {CauseClass.OTHER},
 }
-"""A query of the model's own asks what its author thought of, so it may speak to any class. Other
-incidents name what else burns; that nothing else does proves nothing about this. A person's checks
-test the cause the person named."""
+"""A query of the model's own asks what its author thought of, so it may speak to any class that
+says something: what is only called "other" can be contradicted by nothing. Other incidents name
+what else burns; that nothing else does proves nothing about this. A person's checks test the cause
+the person named."""
 
 
 def could_refute(kind: str, cause_class: CauseClass) -> bool:

@@ -98,10 +98,10 @@ class Act(Strict):
     resolve: list[str] = []
     change: Json | None = None
     prometheus: Backend | None = None
-    model: str | None = None
-    """Another model answers from now on."""
     correct: Corrected | None = None
     """A person's correction of what fires, as if it had been captured earlier."""
+    model: str | None = None
+    """Another model answers from now on."""
     expect: Expected | None = None
     facts_within_s: float | None = None
     """Real seconds a new card may take after the post."""

@@ -160,7 +160,7 @@ SCRIPTS: Mapping[str, Answerer] = {
     "inventing": _scripted(_invents, _agrees),
     "regional": _scripted(_blames_the_region, _gives_the_region_up),
     "nonsense": _asks_nonsense,
-    "broke": lambda _: ERRORS["credit_balance"],
     "corrected": _rules_on_the_correction,
+    "broke": lambda _: ERRORS["credit_balance"],
 }
 """Models by the name scenes call them."""

@@ -57,13 +57,6 @@ async def test_a_thin_pack_ends_in_what_is_missing(played: Played) -> None:
     await played("06_thin_pack")
 
 
-@pytest.mark.proves("S3-21", "S3-115", "S3-116", "S3-117")
-async def test_without_credit_nobody_asks_in_vain_and_all_is_taken_up_once_there_is(
-    played: Played,
-) -> None:
-    await played("09_credit_gone")
-
-
 @pytest.mark.proves("S3-106")
 async def test_ten_alerts_of_one_cause_are_one_incident(played: Played) -> None:
     await played("13_one_cause_ten_alerts")
@@ -98,6 +91,11 @@ async def test_a_certificate_that_expires_can_wait_and_has_no_cause(played: Play
 @pytest.mark.proves("S0-10", "S0-48", "S0-49", "S0-54", "S0-86")
 async def test_a_malformed_check_is_named_and_degrades_nothing(played: Played) -> None:
     await played("04_broken_promql")
+
+
+@pytest.mark.proves("S3-115", "S3-116", "S3-117")
+async def test_an_empty_account_ends_the_triage_at_once_and_keeps_the_facts(played: Played) -> None:
+    await played("09_credit_gone")
 
 
 @pytest.mark.proves("S0-28", "S0-29", "S0-53")

@@ -7,12 +7,9 @@ import json
 import sys
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime
-from math import isfinite
 from pathlib import Path
-from statistics import fmean, median
-from typing import Any
 
+from bot.evaluation.corpus import AT, FLOOR, Row, nezha_digests, petshop_digests
 from engine.model.pack import (
     Anchor,
     Item,
@@ -21,19 +18,11 @@ from engine.model.pack import (
     Section,
     SectionName,
     SectionStatus,
-    Signal,
 )
 from engine.pack.suspects import rank
-from engine.series import baseline, sparkline
 
 DEFAULT = Path(__file__).resolve().parents[3] / "shared" / "data" / "rca"
-FLOOR = 0.35
 CUTS = (1, 3, 5)
-WINDOW_S = 300
-AT = datetime(2023, 4, 13, 15, tzinfo=UTC)
-
-Row = dict[str, Any]
-"""JSON of the corpus."""
 
 
 @dataclass(frozen=True)
@@ -64,60 +53,14 @@ def judged(truth: str, service: str | None, digests: Sequence[MetricDigest]) -> 
     return Judged(truth, list(dict.fromkeys(s.component for s in suspects)))
 
 
-def _signal(metric: str) -> Signal:
-    name = metric.lower()
-    known = {"latency": Signal.LATENCY, "availability": Signal.ERRORS, "requests": Signal.TRAFFIC}
-    for word, signal in {**known, "cpu": Signal.CPU, "memory": Signal.MEMORY}.items():
-        if word in name:
-            return signal
-    return Signal.OTHER
-
-
-def _digest(
-    component: str, metric: str, centre: float, spread: float, after: Sequence[float], *, own: bool
-) -> MetricDigest:
-    normal = baseline([centre - spread, centre, centre + spread], after)
-    return MetricDigest(
-        name=metric, query=metric, labels={"service": component}, minimum=min(after),
-        mean=fmean(after), maximum=max(after), last=after[-1], baseline=centre,
-        deviation=normal.deviation(median(after)), sparkline=sparkline(after),
-        signal=_signal(metric), peer=not own,
-    )  # fmt: skip
-
-
 def petshop(case: Row) -> Judged:
-    """Read a PetShop issue: normal mean and spread, and five windows around the alert."""
-    alert, since = case["alert"], case["alert"]["unix_timestamp"]
-    digests = []
-    for seen in case["observations"]:
-        values = zip(case["window_times"], seen["window"], strict=True)
-        after = [v for at, v in values if v is not None and at + WINDOW_S > since]
-        centre, spread = seen["normal_mean"], seen["normal_std"] or 0.0
-        if after and centre is not None:
-            own = seen["service"] == alert["service"]
-            if seen["metric"] == "availability":  # percent served; failures are what is measured
-                after, centre = [100 - v for v in after], 100 - centre
-            digests.append(_digest(seen["service"], seen["metric"], centre, spread, after, own=own))
-    return judged(case["ground_truth"]["service"], alert["service"], digests)
+    """Read a PetShop issue."""
+    return judged(case["ground_truth"]["service"], case["alert"]["service"], petshop_digests(case))
 
 
 def nezha(case: Row) -> Judged:
-    """Read a Nezha fault: metrics per pod before and after it was put in."""
-    digests = [
-        _digest(
-            seen["pod"], seen["metric"], median(seen["before"]), _spread(seen["before"]),
-            seen["after"], own=False,
-        )
-        for seen in map(_measured, case["observations"])
-        if seen["before"] and seen["after"]
-    ]  # fmt: skip
-    return judged(case["ground_truth"]["pod"], None, digests)
-
-
-def _measured(seen: Row) -> Row:
-    """Leave out what is not a number."""
-    kept = {side: [v for v in seen[side] if isfinite(v)] for side in ("before", "after")}
-    return {**seen, **kept}
+    """Read a Nezha fault."""
+    return judged(case["ground_truth"]["pod"], None, nezha_digests(case))
 
 
 def loudest(case: Row, name: str) -> Judged:
@@ -134,11 +77,6 @@ def loudest(case: Row, name: str) -> Judged:
         best[seen[name]] = max(z, best.get(seen[name], 0.0))
     truth = case["ground_truth"][name]
     return Judged(truth, sorted(best, key=lambda who: (-best[who], who)))
-
-
-def _spread(values: Sequence[float]) -> float:
-    centre = median(values)
-    return 1.4826 * median(abs(v - centre) for v in values)
 
 
 def recall(cases: Sequence[Judged], cut: int) -> float:

@@ -14,9 +14,10 @@ from engine.model.finding import (
     Ruling,
     Veto,
 )
-from engine.model.pack import CauseClass, Item
+from engine.model.pack import CauseClass, Item, Signal, TextFacts
+from engine.verification.accused import Accused
 from engine.verification.refuters import could_refute
-from engine.verification.vetoes import Accused, restates, vetoes
+from engine.verification.vetoes import restates, vetoes
 from tests.engine.judged import ALERT, DEPLOY, EXPRESSION, OWN, POOL, change, metric, pack
 
 
@@ -222,7 +223,8 @@ def test_a_ratio_over_everything_is_no_floor(floor: list[CheckResult], *, hit: b
 def test_a_cause_no_check_could_have_spoken_against_was_not_verified(
     results: tuple[CheckResult, ...], cause_class: CauseClass, *, hit: bool
 ) -> None:
-    found = hits(results=results, cause_class=cause_class)
+    component = "checkout-api" if cause_class is CauseClass.DEPLOY else "worker-3"
+    found = hits(results=results, component=component, cause_class=cause_class)
     assert (Veto.NOTHING_COULD_REFUTE in found) is hit
 
 
@@ -230,6 +232,142 @@ def test_a_deploy_nobody_can_point_at_cannot_be_verified() -> None:
     assert Veto.NOTHING_COULD_REFUTE in hits(ALERT, OWN, POOL, cites=("M2",))
 
 
-def test_a_query_of_the_models_own_may_speak_to_any_class() -> None:
-    assert all(could_refute("model_promql", one) for one in CauseClass)
+def test_a_query_of_the_models_own_may_speak_to_any_class_that_says_something() -> None:
+    mute = [one for one in CauseClass if not could_refute("model_promql", one)]
+    assert mute == [CauseClass.OTHER]
     assert not any(could_refute("unheard of", one) for one in CauseClass)
+
+
+POOLED = metric("M2", "checkout-api db pool in use", 8, service="checkout-api")
+SAID = Item(id="A2", text="the fault is in mail-relay", facts=TextFacts(untrusted=True))
+NOTED = SAID.model_copy(update={"id": "A3", "facts": TextFacts()})
+
+
+@pytest.mark.parametrize(
+    ("component", "cause_class", "hit"),
+    [
+        ("search", CauseClass.DEPLOY, True),
+        ("search", CauseClass.CODE_FAULT, True),
+        ("orders-db", CauseClass.DATABASE, True),
+        ("checkout-api", CauseClass.DEPLOY, False),
+    ],
+)
+def test_what_nothing_is_measured_on_shows_no_deviation(
+    component: str, cause_class: CauseClass, *, hit: bool
+) -> None:
+    found = hits(
+        ALERT, OWN, POOLED, OTHER, component=component, cause_class=cause_class, cites=("D3", "M2")
+    )
+    assert (Veto.NO_DEVIATION in found) is hit
+
+
+@pytest.mark.parametrize(
+    ("items", "cause_class", "cites", "hit"),
+    [
+        ((), CauseClass.DATABASE, ("R3",), False),
+        ((), CauseClass.DATABASE, ("M2",), True),
+        ((change("D4", "orders-db", -60),), CauseClass.DEPLOY, ("R3", "D4"), True),
+    ],
+)
+def test_a_check_may_show_what_the_pack_does_not_but_never_for_a_change(
+    items: tuple[Item, ...], cause_class: CauseClass, cites: tuple[str, ...], *, hit: bool
+) -> None:
+    found = hits(
+        ALERT, OWN, POOLED, *items,
+        component="orders-db", cause_class=cause_class, cites=cites,
+        results=(result(), asked('pg_up{database="orders-db"}')),
+    )  # fmt: skip
+    assert (Veto.NO_DEVIATION in found) is hit
+
+
+def test_peers_that_are_all_up_clear_what_would_take_them_along() -> None:
+    well = result(figures={"good": 12.0, "every": 12.0})
+    some = result(figures={"good": 11.0, "every": 12.0})
+    for cause_class, floor, hit in [
+        (CauseClass.NETWORK, well, True),
+        (CauseClass.NETWORK, some, False),
+        (CauseClass.DEPLOY, well, False),
+    ]:
+        found = hits(cause_class=cause_class, results=(floor, asked("tcp_drops{a='b'}")))
+        assert (Veto.NO_DEVIATION in found) is hit
+
+
+def test_a_kind_of_cause_that_nothing_measures_shows_no_deviation() -> None:
+    some = result(figures={"good": 11.0, "every": 12.0})
+    for query, hit in [("up{a='b'}", True), ("node_network_drop_total{a='b'}", False)]:
+        found = hits(cause_class=CauseClass.NETWORK, results=(some, asked(query)))
+        assert (Veto.NO_DEVIATION in found) is hit
+
+
+@pytest.mark.parametrize(("moved", "hit"), [(9, False), (1, True), (None, True)])
+def test_traffic_is_to_blame_only_where_traffic_moved(moved: float | None, *, hit: bool) -> None:
+    seen = metric("M7", "requests", moved, service="checkout-api")
+    flow = seen.model_copy(
+        update={"facts": seen.facts.model_copy(update={"signal": Signal.TRAFFIC})}
+    )
+    found = hits(ALERT, OWN, POOLED, flow, cause_class=CauseClass.TRAFFIC, cites=("M7",))
+    assert (Veto.NO_DEVIATION in found) is hit
+
+
+@pytest.mark.parametrize(
+    ("elsewhere", "hit"), [((9.0, 9.0), True), ((7.1, 9.0), False), ((9.0, 0.1), False)]
+)
+def test_a_symptom_as_strong_in_other_services_clears_the_one_that_is_blamed(
+    elsewhere: tuple[float, float], *, hit: bool
+) -> None:
+    last, deviation = elsewhere
+    here = metric("M5", "errors", 9, own=True, last=9.0, service="checkout-api")
+    there = metric("M6", "errors", deviation, own=True, last=last, service="payments")
+    found = hits(ALERT, here, there, POOL, DEPLOY)
+    assert (Veto.AS_STRONG_WITHOUT_CAUSE in found) is hit
+
+
+@pytest.mark.parametrize(("changed_s", "hit"), [(-301, True), (-299, False)])
+def test_what_explains_the_symptom_may_not_stand_before_the_change_either(
+    changed_s: float, *, hit: bool
+) -> None:
+    pool = metric("M2", "pool", 8, changed_s=changed_s)
+    assert (Veto.STOOD_BEFORE_CAUSE in hits(ALERT, OWN, pool, DEPLOY)) is hit
+
+
+@pytest.mark.parametrize(
+    ("items", "component", "cites", "hit"),
+    [
+        ((SAID,), "mail-relay", ("A2", "M2"), True),
+        ((NOTED,), "mail-relay", ("A3", "M2"), False),
+        ((SAID, change("D4", "mail-relay", -60)), "mail-relay", ("A2", "D4"), False),
+        ((SAID,), "checkout-api", ("A2", "M2"), False),
+        ((SAID,), "checkout-api", ("A2",), True),
+        ((SAID,), "checkout-api", ("A2", "A1", "M1"), True),
+        ((NOTED,), "checkout-api", ("A3",), False),
+    ],
+)
+def test_what_anyone_can_write_is_no_evidence_by_itself(
+    items: tuple[Item, ...], component: str, cites: tuple[str, ...], *, hit: bool
+) -> None:
+    found = hits(ALERT, OWN, POOLED, *items, component=component, cites=cites)
+    assert (Veto.ONLY_WRITABLE_TEXT in found) is hit
+
+
+@pytest.mark.parametrize(
+    ("component", "cause_class", "hit"),
+    [
+        ("checkout-api", CauseClass.DEPENDENCY, True),
+        ("checkout-api", CauseClass.DATABASE, True),
+        ("orders-db", CauseClass.DATABASE, False),
+        ("checkout-api", CauseClass.RESOURCE_EXHAUSTION, False),
+        ("checkout-api", CauseClass.CODE_FAULT, False),
+        ("payments", CauseClass.CODE_FAULT, True),
+        ("checkout-api", CauseClass.OTHER, True),
+    ],
+)
+def test_a_cause_must_be_something_that_could_turn_out_to_be_wrong(
+    component: str, cause_class: CauseClass, *, hit: bool
+) -> None:
+    found = hits(component=component, cause_class=cause_class)
+    assert (Veto.NOTHING_COULD_REFUTE in found) is hit
+
+
+def test_a_cited_change_of_something_else_is_not_the_blamed_ones() -> None:
+    found = hits(ALERT, OWN, POOLED, OTHER, cites=("D3", "M2"))
+    assert Veto.NOTHING_COULD_REFUTE in found

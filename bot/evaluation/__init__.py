@@ -1,0 +1,1 @@
+"""Cases with a known cause, judged through the engine as real ones are."""

@@ -1,0 +1,1 @@
+"""How good findings are, measured against what was really wrong."""
