@@ -1,16 +1,19 @@
 """Model calls of one triage: each is a row before it is sent, and settled whatever became of it."""
 
+import logging
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from engine.budget import Held, affords, day_start, estimate
 from engine.errors import BudgetSpentError, EngineError, TimedOutError
+from engine.investigation.cache import CacheWatch, Seen
 from engine.model.event import SessionEvent
 from engine.model.llm import ModelReply, ModelRequest
 from engine.model.policy import Budget
 from engine.model.run import CallKind, CallState, ModelCall, Run, Usage
 from engine.ports import LLM, Clock, Events, NewId, Store, Tx
 
+logger = logging.getLogger(__name__)
 ACTOR = "engine"
 Price = Callable[[str, Usage], float | None]
 """US dollars of a call, by model; None where nothing is known of its price."""
@@ -29,8 +32,11 @@ class Caller:
     price: Price
     budget: Budget | None = None
     """Of the client and day; None is no limit."""
+    cache: CacheWatch | None = None
+    """None where nothing is marked for a cache."""
     sent: list[ModelCall] = field(default_factory=list)
     """Settled calls, oldest first."""
+    _before: Seen | None = None
 
     async def send(self, kind: CallKind, request: ModelRequest, timeout_s: float) -> ModelReply:
         """Send one request once; what a dead worker was answered already is not asked again.
@@ -41,7 +47,7 @@ class Caller:
         answered = await self._answered(kind, request)
         if answered is not None:
             return answered
-        call = await self._open(kind, request)
+        call, sent_s = await self._open(kind, request), self.clock.monotonic()
         try:
             async with self.clock.timeout(timeout_s):
                 reply = await self.llm.complete(request, timeout_s)
@@ -53,7 +59,24 @@ class Caller:
             await self._close(call, CallState.FAILED, failed=error)
             raise
         await self._close(call, CallState.OK, reply=reply)
+        if kind is not CallKind.REPAIR:
+            await self._watch(Seen(request, reply.usage, sent_s))
         return reply
+
+    async def _watch(self, seen: Seen) -> None:
+        """Say so when a call paid for the prompt again, with the likely cause."""
+        before, self._before = self._before, seen
+        if self.cache is None or before is None:
+            return
+        model = seen.request.model
+        cause = self.cache.saw(before, seen)
+        if cause is None:
+            return
+        off = not self.cache.pays(model)
+        logger.warning("%s read no cached tokens: %s", model, cause)
+        if off:
+            logger.warning("%s: nothing is marked for its cache any more, it never reads", model)
+        await self.events(SessionEvent.CACHE_MISS, {"model": model, "cause": cause, "off": off})
 
     async def _answered(self, kind: CallKind, request: ModelRequest) -> ModelReply | None:
         """The reply this run got before to the very same request."""

@@ -70,6 +70,7 @@ class Session:
         cls, run: Run, incident: Incident, pack: Pack, ports: JudgePorts, rule: TriageRule
     ) -> "Session":
         """Fix what every call of the run has in common."""
+        caching = ports.llm.capabilities.prompt_cache and ports.cache.pays(rule.model)
         caller = Caller(
             run,
             ports.store,
@@ -79,11 +80,12 @@ class Session:
             ports.events,
             ports.price,
             ports.budget,
+            ports.cache if caching else None,
         )
         setting = Setting(
             fence=run.fence,
             model=rule.model,
             metrics=ports.metrics is not None,
-            caching=ports.llm.capabilities.prompt_cache and ports.cache.pays(rule.model),
+            caching=caching,
         )
         return cls(run, incident, pack, ports, rule, caller, setting)

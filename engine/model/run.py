@@ -160,7 +160,12 @@ class Receipt(Frozen):
     calls: int
     usage: Usage
     cost_usd: float | None
+    """None when the price of one of its calls is not known."""
     seconds: float
+    models: tuple[str, ...] = ()
+    """That answered."""
+    unknown_models: tuple[str, ...] = ()
+    """Names the provider did not know, before another model answered."""
 
 
 class CaseFile(Frozen):
