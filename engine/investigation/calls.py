@@ -52,7 +52,7 @@ class Caller:
             async with self.clock.timeout(timeout_s):
                 reply = await self.llm.complete(request, timeout_s)
         except TimeoutError:
-            late = TimedOutError(f"{timeout_s:.0f} s")
+            late = TimedOutError(f"{timeout_s:.0f} s", kind="timeout")
             await self._close(call, CallState.FAILED, failed=late)
             raise late from None
         except EngineError as error:
