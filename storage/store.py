@@ -23,6 +23,7 @@ from storage.heartbeats import HeartbeatRows
 from storage.incidents import IncidentRows
 from storage.jobs import JobRows
 from storage.letters import LetterRows
+from storage.lookups import LookupRows
 from storage.org import OrgRows
 from storage.outages import OutageRows
 from storage.outbox import OutboxRows
@@ -54,6 +55,7 @@ class SqlTx:
         self.incidents = IncidentRows(session)
         self.jobs = JobRows(session)
         self.letters = LetterRows(session, self.audit)
+        self.lookups = LookupRows(session)
         self.org = OrgRows(session)
         self.people = PeopleRows(session, self.audit)
         self.outages = OutageRows(session)

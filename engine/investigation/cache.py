@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
-from engine.model.llm import ModelRequest
+from engine.model.llm import ModelRequest, Turn
 from engine.model.run import Usage
 
 MISSES = 5
@@ -49,7 +49,9 @@ class CacheWatch:
 
 def _marked(request: ModelRequest) -> bool:
     marks = [block.cache for block in request.system]
-    return any([*marks, *(block.cache for turn in request.turns for block in turn.blocks)])
+    marks += [block.cache for turn in request.turns for block in turn.blocks]
+    marks += [answer.cache for turn in request.turns for answer in turn.answers]
+    return any(marks)
 
 
 def _cause(before: Seen, after: Seen) -> str:
@@ -72,6 +74,11 @@ def _changes(one: ModelRequest, two: ModelRequest) -> Iterator[str]:
     if [block.text for block in one.system] != [block.text for block in two.system]:
         yield "system"
     for number, (first, second) in enumerate(zip(one.turns, two.turns, strict=False), start=1):
-        words = [[block.text for block in turn.blocks] for turn in (first, second)]
-        if words[0] != words[1]:
+        if _words(first) != _words(second):
             yield f"turn {number}"
+
+
+def _words(turn: Turn) -> tuple[object, ...]:
+    """All a turn says, its marks left out."""
+    answers = [(answer.call_id, answer.text, answer.failed) for answer in turn.answers]
+    return turn.role, [block.text for block in turn.blocks], turn.calls, answers

@@ -132,6 +132,7 @@ class Caller:
             settled = call.model_copy(
                 update={
                     "state": state,
+                    "kind": _kind(call, reply),
                     "settled_at": await tx.now(),
                     "usage": usage,
                     "cost_usd": self.price(call.model, usage) if reply else None,
@@ -152,6 +153,12 @@ class Caller:
 
 def _late(failed: EngineError | None) -> bool:
     return isinstance(failed, TimedOutError)
+
+
+def _kind(call: ModelCall, reply: ModelReply | None) -> CallKind:
+    """Name a call by what it turned out to be: the last of the loop is the conclusion."""
+    asks = reply is not None and bool(reply.calls)
+    return CallKind.LOOP if asks and call.kind is CallKind.CONCLUDE else call.kind
 
 
 def _facts(call: ModelCall, reply: ModelReply | None) -> dict[str, str | int | None]:

@@ -9,8 +9,8 @@ from engine.model.evidence import Answered, Empty, Gap, Invalid, QueryOutcome, Q
 from engine.model.pack import MetricDigest, Pack
 from engine.promql.split import split_by
 from engine.promql.strings import quote
+from engine.verification.admitting import narrowed
 from engine.verification.kind import Reach, Seen, Subject, plain, unanswered
-from engine.verification.querying import narrowed
 from engine.verification.scope import narrowest
 
 OWN = "symptom"

@@ -22,7 +22,7 @@ from engine.model.policy import TriageRule
 from tests.eval.trial import trial
 from tests.fakes import MemoryStore, ScriptedLLM, run, said
 
-DEAREST = 0.05
+DEAREST = 0.08
 
 
 @asynccontextmanager
