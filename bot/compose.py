@@ -181,6 +181,7 @@ class House:
             events=_unheard,
             price=price_of(self.settings.model),
             cache=self.cache,
+            budget=self.settings.by_client[client_id].budget,
             metrics=metrics.guarded if metrics else None,
             arbiter=metrics.tool if metrics else None,
             server=metrics.server if metrics else None,
