@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from fastapi import FastAPI
 
 from bot.backends.clock import SystemClock
+from bot.backends.late import LateModel
 from bot.backends.of_client import Backends
 from bot.backends.of_client import connect as connect_backends
 from bot.backends.prices import ASSUMED, Rate, cost_usd
@@ -72,7 +73,8 @@ class House:
             client: connect_backends(own, self.clock, "alertmanager")
             for client, own in self.settings.by_client.items()
         }
-        self.model = model_of(self.settings.model, self.redactor.text)
+        self.late_model = model_of(self.settings.model, self.redactor.text)
+        self.model: LLM | None = self.late_model
         self.cache = CacheWatch()
         self._counter = SessionCounter(self.telemetry)
         self.queue = PostgresQueue(
@@ -213,31 +215,30 @@ async def _unheard(_: object, __: object) -> None:
     """Stand in until a run puts its own listener here."""
 
 
-def model_of(settings: ModelSettings, redact: Callable[[str], str]) -> LLM | None:
-    """The configured model; None without a key.
-
-    Its client library is loaded only with a key: that takes longer than all the rest.
-    """
+def model_of(settings: ModelSettings, redact: Callable[[str], str]) -> LateModel | None:
+    """The configured model; None without a key."""
     if settings.api_key is None:
         return None
-    import anthropic  # noqa: PLC0415 - see above
+    key = settings.api_key.get_secret_value()
+    able = Capabilities(
+        structured_output=settings.structured_output, prompt_cache=settings.prompt_cache
+    )
 
-    from bot.backends.anthropic import AnthropicModel, connect  # noqa: PLC0415 - see above
+    def load() -> LLM:
+        import anthropic  # noqa: PLC0415 - only where a key is, and beside everything else
 
-    client = connect(
-        key=settings.api_key.get_secret_value(),
-        base_url=settings.base_url,
-        http_client=anthropic.DefaultAsyncHttpxClient(
+        from bot.backends.anthropic import AnthropicModel, connect  # noqa: PLC0415 - see above
+
+        http = anthropic.DefaultAsyncHttpxClient(
             proxy=settings.proxy,
             verify=str(settings.ca_file) if settings.ca_file else True,
             trust_env=False,
             follow_redirects=False,
-        ),
-    )
-    able = Capabilities(
-        structured_output=settings.structured_output, prompt_cache=settings.prompt_cache
-    )
-    return AnthropicModel(client=client, capabilities=able, redact=redact)
+        )
+        client = connect(key=key, base_url=settings.base_url, http_client=http)
+        return AnthropicModel(client=client, capabilities=able, redact=redact)
+
+    return LateModel(able, load)
 
 
 def price_of(settings: ModelSettings) -> Price:

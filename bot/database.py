@@ -20,7 +20,7 @@ async def database(settings: Settings) -> AsyncIterator[SqlStore]:
     key = audit_key(settings.home)
     if settings.database_url is not None:
         url = psycopg_url(settings.database_url.get_secret_value())
-        async with _opened(url, key) as store:
+        async with _opened(url, key, bundled=False) as store:
             yield store
         return
     server = EmbeddedPostgres(settings.home / "postgres", programs=settings.pg_bin).start()
@@ -35,8 +35,8 @@ async def database(settings: Settings) -> AsyncIterator[SqlStore]:
 
 
 @asynccontextmanager
-async def _opened(url: str, key: bytes) -> AsyncIterator[SqlStore]:
-    await migrate(url)
+async def _opened(url: str, key: bytes, *, bundled: bool = True) -> AsyncIterator[SqlStore]:
+    await migrate(url, bundled=bundled)
     store = open_store(url, audit_key=key)
     try:
         yield store

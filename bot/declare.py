@@ -1,10 +1,13 @@
 """Makes the database hold what the configuration declares."""
 
+import logging
 from collections.abc import Mapping
 
 from bot.config import ClientSettings, Settings
 from engine.model.org import Room
 from storage.store import SqlStore, SqlTx
+
+log = logging.getLogger(__name__)
 
 WEBHOOK_KINDS = ("alertmanager", "changes")
 """Kinds of source that a client's one webhook token opens."""
@@ -33,6 +36,15 @@ async def declare(
             await _sources(tx, client_id, own)
         for team_id, team in settings.teams.items():
             await tx.org.declare_team(team_id, team.clients)
+
+
+async def retire(store: SqlStore, settings: Settings) -> None:
+    """Let nobody in any more with a token of a client that left the configuration."""
+    async with store.begin() as tx:
+        taken = await tx.sources.retire(settings.by_client)
+        for source in taken:
+            log.warning("%s: its client is no longer configured; its token opens nothing", source)
+            await tx.audit.append(None, "config", "sender token revoked", {"source": source})
 
 
 async def _sources(tx: SqlTx, client_id: str, own: ClientSettings) -> None:

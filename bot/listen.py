@@ -52,6 +52,17 @@ def _draft(telemetry: Telemetry, _: Run, facts: EventFacts) -> None:
         telemetry.observe("triage_self_confidence", float(facts["self_confidence"] or 0))
 
 
+def _grounded(telemetry: Telemetry, _: Run, facts: EventFacts) -> None:
+    telemetry.observe("triage_groundedness", float(facts["score"] or 0))
+    telemetry.count("triage_scored_verdicts_total")
+    if not facts["demoted"]:
+        return
+    acted = "true" if facts["would_have_acted"] else "false"
+    telemetry.count("triage_ungrounded_demotions_total", would_have_acted=acted)
+    for kind in filter(None, str(facts["kinds"]).split(",")):
+        telemetry.count("triage_ungrounded_tokens_total", kind=kind)
+
+
 def _stamp(telemetry: Telemetry, run: Run, facts: EventFacts) -> None:
     disposition = str(facts["disposition"])
     telemetry.count("triage_trust_total", trust_level=str(facts["trust_level"]))
@@ -65,6 +76,7 @@ def _stamp(telemetry: Telemetry, run: Run, facts: EventFacts) -> None:
         telemetry.observe("triage_confidence", float(facts["confidence"]))
     if disposition == "abstained":
         telemetry.count("triage_abstentions_total")
+    telemetry.count("triage_shortcircuit_total", result=str(facts["shortcircuit"]))
     telemetry.count("triage_unsupported_claims_total", float(facts["unsupported"] or 0))
 
 
@@ -79,6 +91,7 @@ COUNTS: Mapping[SessionEvent, Count] = {
     SessionEvent.ROUND: lambda t, _, f: t.count("triage_round_total", outcome=str(f["outcome"])),
     SessionEvent.VERIFY_RETRY: lambda t, _, __: t.count("triage_verify_retries_total"),
     SessionEvent.VERIFY: lambda t, _, f: t.count("triage_verify_total", status=str(f["status"])),
+    SessionEvent.GROUNDED: _grounded,
     SessionEvent.STEP: lambda t, _, f: t.count(
         "triage_confidence_capped_total", step=str(f["step"])
     ),
@@ -86,6 +99,7 @@ COUNTS: Mapping[SessionEvent, Count] = {
     SessionEvent.FAILED: lambda t, _, f: t.count(
         "triage_error_class_total", 1, **{"class": str(f["class"])}
     ),
+    SessionEvent.REVIEW: lambda t, _, f: t.count("review_items_total", reason=str(f["reason"])),
     SessionEvent.STAMP: _stamp,
 }
 

@@ -10,7 +10,9 @@ from apscheduler.schedulers.asyncio import AsyncIOScheduler
 from bot.telemetry import Telemetry
 from engine.errors import StoreUnavailableError
 from engine.model.policy import IncidentRule
+from engine.model.review import ReviewReason
 from engine.ports import NewId, Queue
+from engine.review import EXPIRES_S
 from engine.stages.again import look_again
 from engine.stages.world import World
 from engine.sweep import reap, sweep
@@ -53,12 +55,15 @@ class Sweeper:
             log.warning("no sweep: the database is down")
 
     async def reap(self) -> None:
-        """Close incidents without news."""
+        """Close incidents without news, and what nobody reviewed in time."""
         try:
             for client_id in await self._clients():
                 async with self.store.begin() as tx:
                     swept = await reap(tx, client_id, now=await tx.now(), rule=self.rule)
                 self.telemetry.count("incident_reaped_total", len(swept.closed))
+            async with self.store.begin() as tx:
+                expired = await tx.reviews.expire(EXPIRES_S)
+            self.telemetry.count("review_items_expired_total", expired)
         except StoreUnavailableError:
             log.warning("nothing was reaped: the database is down")
 
@@ -79,6 +84,10 @@ class Sweeper:
             return [client.id for client in await tx.org.clients()]
 
     async def _depths(self) -> None:
+        async with self.store.begin() as tx:
+            waiting = await tx.reviews.counts()
+        for reason in ReviewReason:
+            self.telemetry.set("review_items_open", waiting.get(reason, 0), reason=reason.value)
         for queue in Queue:
             async with self.store.begin() as tx:
                 depth, age_s = await tx.jobs.depth(queue)

@@ -110,12 +110,13 @@ class Running:
         return [self.house.worker().run(self.stop), self.house.outbox.run(self.stop)]
 
     def _endless(self, *, front: bool) -> list[Coroutine[None, None, None]]:
-        """Parts that go on until they are cancelled."""
+        """Parts that go on until they are cancelled, or have nothing left to do."""
         house = self.house
+        late = [] if house.late_model is None else [house.late_model.warm()]
         metrics = [b.metrics for b in house.backends.values() if b.metrics is not None]
         pollers = [poller.run() for poller in house.pollers()] if front else []
         fresh = [one.keep_fresh(house.clock) for one in metrics]
-        return [house.queue.listen(), self._watch(), *fresh, *pollers]
+        return [*late, house.queue.listen(), self._watch(), *fresh, *pollers]
 
     async def _serving(self) -> asyncio.Task[None]:
         """Start the web server and wait until it listens."""

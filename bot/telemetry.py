@@ -12,6 +12,7 @@ from prometheus_client import (
     generate_latest,
 )
 
+from engine.groundedness.kinds import IndicatorKind
 from engine.model.base import Frozen
 from engine.model.evidence import QueryOutcome
 from engine.model.finding import (
@@ -27,8 +28,10 @@ from engine.model.finding import (
 from engine.model.incident import AttachTrigger
 from engine.model.org import Platform
 from engine.model.pack import SectionName
+from engine.model.review import ReviewReason
 from engine.model.run import CallKind, FailureClass, RunTrigger, SkipReason
 from engine.ports import DeadReason, Queue
+from engine.shortcircuit import ShortCircuit
 
 disable_created_metrics()  # type: ignore[no-untyped-call]  # the library leaves it untyped
 
@@ -45,7 +48,17 @@ class Metric(Frozen):
 
 
 SOURCES = ("alertmanager", "prometheus", "changes")
-_STAGES = ("pack", "conclude", "validate", "contrast", "verify", "persist", "notify", "total")
+_STAGES = (
+    "pack",
+    "confirm",
+    "conclude",
+    "validate",
+    "contrast",
+    "verify",
+    "persist",
+    "notify",
+    "total",
+)
 _SECONDS = (0.05, 0.1, 0.25, 0.5, 1, 1.5, 2, 5, 10, 30, 60, 120, 300, 420)
 _SHARES = tuple(round(i / 20, 2) for i in range(1, 21))
 
@@ -124,7 +137,40 @@ METRICS: tuple[Metric, ...] = (
         help="Contrast checks by who asked and how they ended.",
         labels={"source": tuple(CheckSource), "outcome": tuple(QueryOutcome)},
     ),
+    Metric(
+        name="triage_shortcircuit_total",
+        help="What became of the way past the investigation.",
+        labels={"result": tuple(ShortCircuit)},
+    ),
     Metric(name="triage_unsupported_claims_total", help="Claims the evidence did not back."),
+    Metric(
+        name="triage_groundedness",
+        help="Share of what a verdict names that the evidence holds; no measure of being right.",
+        buckets=_SHARES,
+    ),
+    Metric(name="triage_scored_verdicts_total", help="Verdicts that named something checkable."),
+    Metric(
+        name="triage_ungrounded_demotions_total",
+        help="Verdicts demoted because the evidence does not hold what they name.",
+        labels={"would_have_acted": ("true", "false")},
+    ),
+    Metric(
+        name="triage_ungrounded_tokens_total",
+        help="What demoted verdicts named and the evidence does not hold.",
+        labels={"kind": tuple(IndicatorKind)},
+    ),
+    Metric(
+        name="review_items_total",
+        help="Things people were asked to look at.",
+        labels={"reason": tuple(ReviewReason)},
+    ),
+    Metric(
+        name="review_items_open",
+        help="Things people have to look at now.",
+        labels={"reason": tuple(ReviewReason)},
+        gauge=True,
+    ),
+    Metric(name="review_items_expired_total", help="Things nobody looked at in time."),
     Metric(
         name="triage_abstentions_total",
         help="Triages in which both calls declined.",

@@ -113,7 +113,7 @@ def _query_invalid(caveat: Caveat, finding: Finding) -> tuple[Line, ...]:
 
 def _ungrounded(caveat: Caveat, finding: Finding) -> tuple[Line, ...]:
     del finding
-    offenders = [o.strip() for o in str(caveat.facts.get("offenders", "")).split(",") if o.strip()]
+    offenders = str(caveat.facts.get("offenders", "")).splitlines()
     if not offenders:
         return (say("cites things not found in the evidence"),)
     line = say("cites things not found in the evidence: ")

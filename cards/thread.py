@@ -6,7 +6,7 @@ from datetime import datetime
 from cards import words
 from cards.card import Block, Card, Caveats, Line, Mention, Section, Text, Tone
 from cards.figures import count, duration
-from cards.heading import cause_title, lock_screen
+from cards.heading import MOST_LOCK_SCREEN, cause_title, lock_screen
 from cards.life import degraded, names_no_cause
 from cards.line import bold, code, joined, moment, say, text
 from cards.render.limits import clean, cut
@@ -34,11 +34,11 @@ def finding_reply(case: CaseFile, took: Mention | None = None) -> Card | None:
     return _bare(case, (body,), "finding_reply")
 
 
-def _bare(case: CaseFile, sections: Sequence[Section], state: str) -> Card:
+def _bare(case: CaseFile, sections: Sequence[Section], state: str, about: str = "") -> Card:
     return Card(
         tone=Tone.FIRING,
         heading="",
-        lock_screen=lock_screen(case),
+        lock_screen=cut(about + lock_screen(case), MOST_LOCK_SCREEN),
         sections=tuple(sections),
         facts={"state": state, "incident": case.incident.id},
     )
@@ -56,7 +56,7 @@ def evidence(case: CaseFile, now: datetime) -> Card:
         ("receipt", "Receipt", _receipt(case.receipt)),
     )
     made = [_section(*part, rank=10 * place) for place, part in enumerate(parts, 1) if part[2]]
-    return _bare(case, made, "evidence")
+    return _bare(case, made, "evidence", "Evidence · ")
 
 
 def _section(name: str, title: str, blocks: tuple[Block, ...], rank: int) -> Section:

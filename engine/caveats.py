@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Mapping
 from enum import StrEnum
+from types import MappingProxyType
 
 from engine.model.evidence import QueryOutcome
 from engine.model.finding import (
@@ -32,10 +33,24 @@ def caveats(
     disposition: Disposition,
     vetoes: tuple[Veto, ...] = (),
     weak: frozenset[Weak] = frozenset(),
+    facts: Mapping[Weak, Mapping[str, str | int]] = MappingProxyType({}),
 ) -> tuple[Caveat, ...]:
-    """List them, the heaviest first; with verification off the round says nothing."""
+    """List them, the heaviest first; with verification off the round says nothing.
+
+    Args:
+        pack: what was known before any model.
+        round_: the checks made against the draft.
+        disposition: what became of the triage.
+        vetoes: what code has against the cause.
+        weak: what else weakens the finding.
+        facts: what fills the words of those in `weak`.
+    """
     found = [*_of_round(round_)]
-    found += [Caveat(code=CaveatCode(name.value)) for name in Weak if name in weak]
+    found += [
+        Caveat(code=CaveatCode(name.value), facts=facts.get(name, {}))
+        for name in Weak
+        if name in weak
+    ]
     if disposition is Disposition.ABSTAINED:
         found.append(Caveat(code=CaveatCode.ABSTAINED))
     else:

@@ -84,7 +84,7 @@ def place_of(
 def judged_scopes(incident: Incident, rule: CorrelationRule) -> frozenset[str]:
     """Every workload, service and host among the members: what a judgement of it has seen."""
     return frozenset().union(
-        *(place_of(m.alert, incident.group_of(m).scope, rule).things for m in incident.members)
+        *(place_of(m.alert, group.scope, rule).things for m, group in incident.seated())
     )
 
 

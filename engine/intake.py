@@ -42,6 +42,12 @@ FIRST_CONTACT_FOR_S = 86_400.0
 """How long a source may still be telling what fired before it was connected."""
 SLIDE_S = 10.0
 """A member seen again sooner than this is not written again."""
+CROWD = 50
+"""Members from which on a card that only counts further is drawn in bundles."""
+CROWD_DUE_S = (5.0, 30.0)
+"""Least and longest wait of such a drawing; between them a second for every 200 members."""
+COUNTING = frozenset({CardReason.ATTACHED, CardReason.RECOVERING, CardReason.JOINED})
+"""What changes no more on a crowd's card than its counts."""
 FIRST_CONTACT = "first_contact"
 """Kind of the digest card."""
 
@@ -393,10 +399,18 @@ async def _tell(
         fresh = draft.born or draft.reason is CardReason.OPENED
         jobs += _jobs(draft, one.incident, fresh=fresh)
         # A new card waits for its first facts, but no longer than this.
-        due_s = rules.facts_card_s if fresh else 0
+        due_s = rules.facts_card_s if fresh else _patience_s(draft, draft.reason)
         wishes.append(CardWish(one.incident, draft.reason.value, due_s))
     await tx.jobs.enqueue_all(client_id, jobs)
     await tx.cards.wish_all(client_id, wishes)
+
+
+def _patience_s(draft: Draft, reason: CardReason) -> float:
+    """Seconds a changed card may wait for further changes."""
+    if reason not in COUNTING or draft.firing <= CROWD:
+        return 0.0
+    least, longest = CROWD_DUE_S
+    return min(longest, max(least, draft.firing / 200))
 
 
 def _jobs(draft: Draft, incident: Incident, *, fresh: bool) -> Iterator[JobWish]:

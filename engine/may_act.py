@@ -2,9 +2,10 @@
 
 from enum import StrEnum
 
-from engine.model.finding import Disposition, Finding, TrustLevel
+from engine.model.finding import CaveatCode, Disposition, Finding, TrustLevel
 from engine.model.org import Flags
-from engine.model.policy import GroundednessRule
+from engine.model.policy import GroundednessRule, TrustRule
+from engine.trust import Standing, stamp
 
 
 class Preparation(StrEnum):
@@ -35,8 +36,27 @@ def may_act(
     """
     on = flags.ai_triage and (flags.remediation or preparation is not Preparation.PROPOSAL)
     grounded = finding.groundedness is not None and finding.groundedness >= rule.floor
-    checked = finding.round is not None and not finding.round.degraded
     trusted = _RANK[finding.trust_level] >= _RANK[_LEAST[preparation]]
     answered = finding.disposition is Disposition.ANSWERED
     suits = fits or preparation is not Preparation.PROPOSAL
-    return on and answered and grounded and checked and trusted and suits
+    return on and answered and grounded and _checked(finding) and trusted and suits
+
+
+def _checked(finding: Finding) -> bool:
+    return finding.round is not None and not finding.round.degraded
+
+
+def demoted(finding: Finding) -> bool:
+    """Whether what it names was not in the evidence."""
+    return any(caveat.code is CaveatCode.UNGROUNDED for caveat in finding.caveats)
+
+
+def would_have_acted(finding: Finding) -> bool:
+    """Whether only the missing ground kept the engine from preparing something on it."""
+    standing = Standing(
+        status=finding.verify_status,
+        vetoes=finding.vetoes,
+        valid_citations=finding.valid_citations,
+    )
+    level = stamp(standing, TrustRule())
+    return demoted(finding) and _checked(finding) and _RANK[level] >= _RANK[TrustLevel.UNCONFIRMED]

@@ -14,8 +14,10 @@ from engine.model.evidence import Gap, Outcome, Question
 from engine.model.finding import Finding
 from engine.model.incident import Incident, IncidentState
 from engine.model.llm import Capabilities, ModelReply, ModelRequest
+from engine.model.memory import Near
 from engine.model.org import Client, Room
 from engine.model.pack import Pack
+from engine.model.review import Given, Label, ReviewReason
 from engine.model.run import CallKind, CaseFile, ModelCall, Run
 
 NewId = Callable[[], str]
@@ -112,6 +114,17 @@ class LLM(Protocol):
         Raises:
             EngineError: whatever the provider did, as the class that says what to do about it.
         """
+
+
+class Embedder(Protocol):
+    """Texts as vectors in which likeness is nearness."""
+
+    @property
+    def name(self) -> str:
+        """Which embedding it is; vectors of two are never compared."""
+
+    async def embed(self, text: str) -> Sequence[float]:
+        """The vector of a text."""
 
 
 class Neighbour(Protocol):
@@ -351,8 +364,8 @@ class Jobs(Protocol):
     async def enqueue_all(self, client_id: str, wishes: Sequence[JobWish]) -> None:
         """Add many jobs of a client, each key once a queue."""
 
-    async def waiting(self, queue: Queue) -> int:
-        """Jobs nobody works on yet, due or not."""
+    async def waiting(self, queue: Queue, client_id: str) -> int:
+        """Jobs of a client nobody works on yet, due or not."""
 
     async def finish(self, delivery: Delivery) -> bool:
         """Acknowledge inside this transaction, with what the job produced; False: lease lost."""
@@ -373,6 +386,44 @@ class Steps(Protocol):
 
     async def append(self, run: Run, kind: SessionEvent, facts: EventFacts) -> None:
         """Keep one step."""
+
+
+class Reviews(Protocol):
+    """What people have to look at."""
+
+    async def open(self, incident: Incident, reason: ReviewReason, triage_id: str | None) -> bool:
+        """Open an item of the incident's family, or renew its open one; False when renewed."""
+
+    async def close(self, client_id: str, family_key: str, by: str) -> None:
+        """Close the family's open item."""
+
+
+class Outcomes(Protocol):
+    """What people said of findings."""
+
+    async def keep(self, given: Given) -> None:
+        """Keep a verdict."""
+
+    async def labels(self, model: str) -> Sequence[Label]:
+        """Every finding of a model that has a known outcome, once."""
+
+
+class Stubs(Protocol):
+    """What was learned from earlier incidents."""
+
+    async def nearest(
+        self,
+        client_id: str,
+        embedding: str,
+        vector: Sequence[float],
+        *,
+        most: float,
+        held_s: float,
+    ) -> Sequence[Near]:
+        """Stubs that hold and are no farther than `most`, the nearest first."""
+
+    async def failed(self, stub_id: str) -> None:
+        """Remember that its fix did not work again."""
 
 
 class Audit(Protocol):
@@ -422,6 +473,18 @@ class Tx(Protocol):
     @property
     def steps(self) -> Steps:
         """Steps of sessions."""
+
+    @property
+    def reviews(self) -> Reviews:
+        """What people have to look at."""
+
+    @property
+    def stubs(self) -> Stubs:
+        """What was learned from earlier incidents."""
+
+    @property
+    def outcomes(self) -> Outcomes:
+        """What people said of findings."""
 
     @property
     def audit(self) -> Audit:

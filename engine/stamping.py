@@ -11,6 +11,8 @@ from engine.caveats import Weak, caveats, metadata_only
 from engine.citations import known_ids, unsupported, valid_citations
 from engine.confidence import Calibration, Said, Weighed, uncalibrated, weigh
 from engine.disposition import Judged, disposition, verify_status
+from engine.groundedness.finding import of_finding
+from engine.groundedness.score import Groundedness, demotes, told
 from engine.investigation.judgement import replaced, unruled
 from engine.model.base import Frozen
 from engine.model.finding import (
@@ -29,6 +31,7 @@ from engine.model.finding import (
     VerifyStatus,
     Veto,
 )
+from engine.model.memory import Near
 from engine.model.pack import Pack
 from engine.model.policy import TriageRule
 from engine.model.run import Run
@@ -54,6 +57,10 @@ class Material(Frozen):
     """How call 2 was lost: timed out or errored."""
     injected: tuple[str, ...] = ()
     """Evidence that speaks to the reader instead of telling what happened."""
+    ledger: tuple[str, ...] = ()
+    """What tools showed, without what they were asked."""
+    near: Near | None = None
+    """The earlier case whose cause was adopted."""
     rejudge_of: str | None = None
 
     @property
@@ -166,6 +173,20 @@ class _Stamping:
         return self.root_cause is not None and metadata_only(self.material.pack, self.round)
 
     @cached_property
+    def grounded(self) -> Groundedness:
+        """How much of what a cause is told with stands in the evidence; no cause, no score."""
+        if self.root_cause is None:
+            return Groundedness()
+        said = self.material.judgement or self.draft
+        material = self.material
+        told = material.near.stub.words if material.near else ()
+        return of_finding(said, material.pack, self.round, ledger=material.ledger, recalled=told)
+
+    @cached_property
+    def ungrounded(self) -> bool:
+        return demotes(self.grounded, self.rule.groundedness)
+
+    @cached_property
     def weighed(self) -> Weighed:
         """Confidence in a cause; without one there is none."""
         if self.root_cause is None:
@@ -177,6 +198,8 @@ class _Stamping:
             query_failed=bool(batch and batch.query_failed) or self.degraded,
             metadata_only=self.thin,
             replaced=self.replaced,
+            groundedness=self.grounded.score,
+            ungrounded=self.ungrounded,
         )
         return weigh(said, self.calibrate)
 
@@ -210,13 +233,15 @@ class _Stamping:
     @cached_property
     def disposition(self) -> Disposition:
         abstains = self.root_cause is None
-        return disposition(self.status, abstains=abstains, review=bool(self.material.injected))
+        review = self.ungrounded or bool(self.material.injected)
+        return disposition(self.status, abstains=abstains, review=review)
 
     @cached_property
     def trust_level(self) -> TrustLevel:
         standing = Standing(
             status=self.status,
             confidence=self.weighed.value,
+            ungrounded=self.ungrounded,
             vetoes=self.vetoes,
             valid_citations=self.valid_citations,
         )
@@ -226,6 +251,7 @@ class _Stamping:
     def weak(self) -> frozenset[Weak]:
         """What weakens it beyond pack, round and vetoes."""
         hit = {
+            Weak.UNGROUNDED: self.ungrounded,
             Weak.METADATA_ONLY: self.thin,
             Weak.INJECTION_SUSPECTED: bool(self.material.injected),
         }
@@ -239,13 +265,19 @@ class _Stamping:
         judgement = self.material.judgement
         return None if self.degraded or judgement is None else judgement.memory_verdict
 
+    @property
+    def path(self) -> TriagePath:
+        if self.material.near is not None:
+            return TriagePath.SHORT_CIRCUIT
+        return TriagePath.FULL if self.round else TriagePath.SINGLE_CALL
+
     @cached_property
     def finding(self) -> Finding:
         judgement = self.material.judgement
         last = judgement or self.draft
         return Finding(
             **self.material.identity,
-            path=TriagePath.FULL if self.round else TriagePath.SINGLE_CALL,
+            path=self.path,
             disposition=self.disposition,
             trust_level=self.trust_level,
             verify_status=self.status,
@@ -259,6 +291,7 @@ class _Stamping:
             confidence=self.weighed.value,
             confidence_steps=self.weighed.steps,
             self_confidence=self.draft.self_confidence,
+            groundedness=self.grounded.score,
             valid_citations=self.valid_citations,
             vetoes=self.vetoes,
             caveats=caveats(
@@ -267,8 +300,10 @@ class _Stamping:
                 disposition=self.disposition,
                 vetoes=self.vetoes,
                 weak=self.weak,
+                facts={Weak.UNGROUNDED: told(self.grounded)},
             ),
             memory_verdict=self.memory_verdict,
             draft=self.draft,
             round=self.round,
+            prior=self.material.near.prior if self.material.near else None,
         )

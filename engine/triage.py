@@ -5,19 +5,30 @@ from collections import Counter
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
+from engine.calibration import calibration_of
 from engine.confidence import caps
 from engine.injection import suspected
 from engine.investigation.calls import ACTOR
 from engine.investigation.drafting import Drafted, draft
 from engine.investigation.session import JudgePorts, Session
+from engine.may_act import demoted, would_have_acted
 from engine.model.event import EventFacts, SessionEvent
 from engine.model.evidence import QueryOutcome
-from engine.model.finding import CheckResult, CheckSource, Finding, Round, VerifyStatus
+from engine.model.finding import (
+    CaveatCode,
+    CheckResult,
+    CheckSource,
+    Finding,
+    Round,
+    VerifyStatus,
+)
 from engine.model.incident import Incident
+from engine.model.memory import Near
 from engine.model.pack import Pack
 from engine.model.policy import TriageRule
 from engine.model.run import Run
 from engine.ports import Progress
+from engine.shortcircuit import ShortCircuit, armed, candidate, confirm, stands
 from engine.stamping import Material, finding_of
 from engine.verification.judging import judgement
 from engine.verification.kind import Subject
@@ -43,23 +54,61 @@ async def judge(
             after the draft ends in a finding.
     """
     session = Session.begin(await _fenced(run, ports), incident, pack, ports, rule)
-    async with _stage(ports, "conclude"):
+    known, how = await _remembered(session, progress, rejudge_of)
+    finding = known or await _investigated(session, progress, rejudge_of)
+    await _told(ports, finding, how)
+    return finding
+
+
+async def _remembered(
+    session: Session, progress: Progress, rejudge_of: str | None
+) -> tuple[Finding | None, ShortCircuit]:
+    """Take the cause of an earlier case where it is confirmed here and survives the checks."""
+    if not armed(session):
+        return None, ShortCircuit.DISABLED
+    near = await candidate(session)
+    if near is None:
+        return None, ShortCircuit.NO_CANDIDATE
+    async with _stage(session.ports, "confirm"):
+        drafted = await confirm(session, near)
+    if drafted is None:
+        return None, ShortCircuit.FELL_THROUGH
+    finding = await _stamped(session, drafted, progress, rejudge_of, near)
+    if stands(finding):
+        return finding, ShortCircuit.ADOPTED
+    return None, ShortCircuit.FELL_THROUGH
+
+
+async def _investigated(session: Session, progress: Progress, rejudge_of: str | None) -> Finding:
+    async with _stage(session.ports, "conclude"):
         drafted = await draft(session)
+    return await _stamped(session, drafted, progress, rejudge_of)
+
+
+async def _stamped(
+    session: Session,
+    drafted: Drafted | None,
+    progress: Progress,
+    rejudge_of: str | None,
+    near: Near | None = None,
+) -> Finding:
+    """Attack a draft, have it judged, and stamp what is left."""
+    ports, rule = session.ports, session.rule
     material = Material(
         run=session.run,
-        pack=pack,
+        pack=session.pack,
         model=session.setting.model,
         created_at=ports.clock.now(),
         draft=drafted.draft if drafted else None,
+        near=near,
         rejudge_of=rejudge_of,
     )
     if drafted is not None and rule.verification.enabled:
         material = await _verified(session, material, drafted, progress)
     results = material.batch.results if material.batch else ()
-    injected = suspected(incident, pack, results)
-    finding = finding_of(material.model_copy(update={"injected": injected}), rule)
-    await _told(ports, finding)
-    return finding
+    injected = suspected(session.incident, session.pack, results)
+    material = material.model_copy(update={"injected": injected})
+    return finding_of(material, rule, await calibration_of(ports.store, material.model))
 
 
 async def _fenced(run: Run, ports: JudgePorts) -> Run:
@@ -120,11 +169,23 @@ def _told_of_round(round_: Round) -> EventFacts:
     }
 
 
-async def _told(ports: JudgePorts, finding: Finding) -> None:
+def _told_of_ground(finding: Finding) -> EventFacts:
+    kinds = (str(c.facts["kinds"]) for c in finding.caveats if c.code is CaveatCode.UNGROUNDED)
+    return {
+        "score": finding.groundedness,
+        "demoted": demoted(finding),
+        "would_have_acted": would_have_acted(finding),
+        "kinds": ",".join(next(kinds, "").splitlines()),
+    }
+
+
+async def _told(ports: JudgePorts, finding: Finding, how: ShortCircuit) -> None:
     """Tell how it ended, in the closed words that are counted."""
     if finding.round is not None:
         await ports.events(SessionEvent.ROUND, _told_of_round(finding.round))
     await ports.events(SessionEvent.VERIFY, {"status": finding.verify_status})
+    if finding.groundedness is not None:
+        await ports.events(SessionEvent.GROUNDED, _told_of_ground(finding))
     for step in caps(finding.confidence_steps):
         await ports.events(SessionEvent.STEP, {"step": step.name, "value": step.value})
     for veto in finding.vetoes:
@@ -135,6 +196,7 @@ async def _told(ports: JudgePorts, finding: Finding) -> None:
         "path": finding.path,
         "confidence": finding.confidence,
         "unsupported": len(finding.unsupported_claims),
+        "shortcircuit": how,
     }
     await ports.events(SessionEvent.STAMP, stamp)
 

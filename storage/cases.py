@@ -13,6 +13,7 @@ from storage.calls import CallRows
 from storage.findings import FindingRows
 from storage.incidents import IncidentRows
 from storage.org import OrgRows
+from storage.outcomes import OutcomeRows
 from storage.runs import RunRows
 from storage.tables import IncidentRow
 
@@ -43,6 +44,9 @@ class CaseRows:
             finding=finding,
             last_finding=await self._last(incident),
             receipt=await self._receipt(finding, run),
+            family_record=await OutcomeRows(self._session).record(
+                incident.client_id, incident.group_of(incident.lead).family_key
+            ),
             merged_number=await self._number(incident.merged_into),
         )
 

@@ -6,7 +6,7 @@ from typing import Any
 from engine.model.alert import Alert, Severity
 from engine.model.base import Frozen
 from engine.model.incident import AlertGroup, Incident, IncidentState, Member, MemberState
-from engine.model.standing import Flip, Saved, Seat
+from engine.model.standing import Flip, Saved, Seat, Standing
 
 _PLAIN = (
     "id",
@@ -49,6 +49,24 @@ def seat_of(row: Any) -> Seat:
 def flip_of(row: Any) -> Flip:
     """A transition."""
     return Flip.model_validate(row._asdict())
+
+
+def standings(
+    rows: Sequence[Any],
+    members: Mapping[str, Sequence[Any]],
+    groups: Sequence[Any],
+    counted: Sequence[Any],
+) -> list[Standing]:
+    """Incidents with these members and all their counts."""
+    names = tuple(AlertGroup.model_fields)
+    by_id = {row[0]: AlertGroup(**dict(zip(names, row, strict=True))) for row in groups}
+    counts = {incident_id: (size, firing) for incident_id, size, firing in counted}
+    found = []
+    for row in rows:
+        size, firing = counts.get(row.id, (0, 0))
+        incident = incident_of(row, members.get(row.id, ()), by_id)
+        found.append(Standing(incident=incident, firing=firing, size=size))
+    return found
 
 
 def incident_of(row: Any, members: Sequence[Any], groups: Mapping[str, AlertGroup]) -> Incident:

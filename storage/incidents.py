@@ -1,5 +1,6 @@
 """Incidents: what is read before a decision, and what is kept after it."""
 
+import asyncio
 import json
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime, timedelta
@@ -11,7 +12,7 @@ from sqlalchemy.exc import DBAPIError
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from engine.errors import RecallError
-from engine.model.incident import AlertGroup, Incident, IncidentState
+from engine.model.incident import Incident, IncidentState
 from engine.model.org import DRILL_CLIENT
 from engine.model.standing import Flip, Newest, Recalled, Saved, Seat, Standing
 from storage import incident_sql as sql
@@ -19,9 +20,9 @@ from storage.incident_values import (
     NeighbourRow,
     flip_of,
     incident_columns,
-    incident_of,
     member_rows,
     seat_of,
+    standings,
 )
 from storage.tables import IncidentRow
 
@@ -29,6 +30,10 @@ SAMPLE = 40
 """Members of an incident read for joining, newest first."""
 OPEN_AT_ONCE = 200
 """Open incidents an alert may join by correlation, newest first."""
+DIGITS = 9
+"""What is longer is no number of an incident."""
+MANY = 200
+"""Members from which on they become values off the event loop."""
 FLIPS = 200
 """Transitions of a group that are remembered for a decision."""
 
@@ -48,6 +53,14 @@ class IncidentRows:
         """One incident with all its groups and members."""
         found = await self.load([incident_id], sample=None)
         return found[0].incident if found else None
+
+    async def named(self, client_id: str, said: str) -> Incident | None:
+        """The incident a person means: by its number in the client, or by its id."""
+        counted = said.isdecimal() and len(said) <= DIGITS
+        meant = IncidentRow.number == int(said) if counted else IncidentRow.id == said
+        found = select(IncidentRow.id).where(IncidentRow.client_id == client_id, meant)
+        id_ = (await self._session.execute(found)).scalar_one_or_none()
+        return None if id_ is None else await self.get(id_)
 
     async def seats(self, client_id: str, fingerprints: Iterable[str]) -> list[Seat]:
         """Every place these fingerprints have, in whatever incident."""
@@ -124,21 +137,17 @@ class IncidentRows:
         asked = {"ids": ids, "fingerprints": sorted(fingerprints), "sample": sample}
         for row in await self._session.execute(sql.MEMBERS, asked):
             members.setdefault(row.incident_id, []).append(row)
-        groups = await self._groups_of(members)
-        counts = {row.incident_id: row for row in await self._session.execute(sql.COUNTS, asked)}
-        standings = []
-        for row in rows:
-            size, firing = (
-                (counts[row.id].size, counts[row.id].firing) if row.id in counts else (0, 0)
-            )
-            incident = incident_of(row, members.get(row.id, ()), groups)
-            standings.append(Standing(incident=incident, firing=firing, size=size))
-        return standings
+        group_ids = sorted({row.group_id for held in members.values() for row in held})
+        groups = (await self._session.execute(sql.GROUPS_OF, {"ids": group_ids})).all()
+        counted = (await self._session.execute(sql.COUNTS, asked)).all()
 
-    async def _groups_of(self, members: Mapping[str, Sequence[Any]]) -> dict[str, AlertGroup]:
-        ids = sorted({row.group_id for rows in members.values() for row in rows})
-        found = await self._session.execute(sql.GROUPS_OF, {"ids": ids})
-        return {row.id: AlertGroup(**row._asdict()) for row in found}
+        def standing() -> list[Standing]:
+            return standings(rows.all(), members, groups, counted)
+
+        # A storm's thousands of members would hold up every webhook while they are read.
+        if sum(len(held) for held in members.values()) > MANY:
+            return await asyncio.to_thread(standing)
+        return standing()
 
     async def open_for_client(self, client_id: str) -> list[Incident]:
         """Every open incident of a client, the oldest first."""

@@ -83,7 +83,8 @@ _DEPTH = text("""
     from jobs where queue = :queue and state = 'live' and run_at <= clock_timestamp()
 """)
 _WAITING = text("""
-    select count(*) from jobs where queue = :queue and state = 'live' and not running
+    select count(*) from jobs
+    where queue = :queue and client_id = :client_id and state = 'live' and not running
 """)
 
 
@@ -176,9 +177,10 @@ class JobRows:
         row = (await self._session.execute(_DEPTH, {"queue": queue.value})).one()
         return int(row[0]), max(0.0, float(row[1]))
 
-    async def waiting(self, queue: Queue) -> int:
-        """Jobs nobody works on yet, due or not."""
-        return int((await self._session.execute(_WAITING, {"queue": queue.value})).scalar_one())
+    async def waiting(self, queue: Queue, client_id: str) -> int:
+        """Jobs of a client nobody works on yet, due or not."""
+        asked = {"queue": queue.value, "client_id": client_id}
+        return int((await self._session.execute(_WAITING, asked)).scalar_one())
 
     async def _verb(self, statement: TextClause, delivery: Delivery, **values: object) -> bool:
         held = {"id": int(delivery.job_id), "fence": delivery.fence}

@@ -8,6 +8,7 @@ from alembic.config import Config
 from sqlalchemy.exc import OperationalError, ProgrammingError
 
 from engine.errors import StoreUnavailableError
+from storage.vectors import enable_vectors
 
 
 def migrations() -> Path:
@@ -24,8 +25,12 @@ def alembic_config(url: str) -> Config:
     return config
 
 
-async def migrate(url: str) -> None:
-    """Run every migration that is missing.
+async def migrate(url: str, *, bundled: bool = True) -> None:
+    """Run every migration that is missing, and prepare memory where the server can hold it.
+
+    Args:
+        url: of the database.
+        bundled: the server is the one from our wheel.
 
     Raises:
         StoreUnavailableError: the database cannot be reached, or refuses this user.
@@ -34,3 +39,4 @@ async def migrate(url: str) -> None:
         await asyncio.to_thread(command.upgrade, alembic_config(url), "head")
     except (OperationalError, ProgrammingError) as error:
         raise StoreUnavailableError(str(error.orig).strip()) from error
+    await enable_vectors(url, bundled=bundled)

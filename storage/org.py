@@ -86,9 +86,15 @@ class OrgRows:
         return None if row is None else room_of(row)
 
     async def declare_client(self, client_id: str, declared: dict[str, bool]) -> None:
-        """Make a client what the configuration says; flags it leaves out keep their value."""
-        values = dict(declared)
-        names = sorted(values)
+        """Make a client what the configuration says.
+
+        Flags it leaves out keep what was set elsewhere; one that an earlier configuration set
+        goes back to its default.
+        """
+        before = await self._session.get(ClientRow, client_id)
+        dropped = {} if before is None else dict.fromkeys(before.declared)
+        values: dict[str, bool | None] = {**dropped, **declared}
+        names = sorted(declared)
         statement = insert(ClientRow).values(id=client_id, declared=names, **values)
         await self._session.execute(
             statement.on_conflict_do_update(

@@ -4,8 +4,10 @@ import asyncio
 import contextlib
 from collections.abc import Mapping, Sequence
 
+from engine.model.review import ReviewReason
 from engine.model.run import FailureClass, RunState
 from engine.ports import DeadReason, Delivery, Queue
+from engine.review import open_review
 from storage.jobs import LEASE_S, JobRows
 from storage.listener import listen
 from storage.store import SqlStore, SqlTx
@@ -95,4 +97,5 @@ async def _run_failed(tx: SqlTx, delivery: Delivery) -> None:
         "next_try_at": None,
     }
     await tx.runs.save(run.model_copy(update=failed))
+    await open_review(tx, incident, ReviewReason.DEAD_LETTER, run.triage_id)
     await tx.cards.wish(incident, RunState.FAILED.value)

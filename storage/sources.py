@@ -1,6 +1,7 @@
 """Senders of alerts and changes; a token decides whose they are."""
 
 import hashlib
+from collections.abc import Collection
 from datetime import datetime
 from typing import Any
 
@@ -21,10 +22,14 @@ _SEEN = text("""
                         or last_seen_at < :now - make_interval(secs => :quiet_s))
 """)
 _DECLARE = text("""
-    insert into sources (id, client_id, name, kind, token_hash)
-    values (:id, :client_id, :name, :kind, :token_hash)
-    on conflict on constraint one_source
-    do update set token_hash = coalesce(excluded.token_hash, sources.token_hash)
+    insert into sources (id, client_id, name, kind, token_hash, token_declared)
+    values (:id, :client_id, :name, :kind, :token_hash, :token_declared)
+    on conflict on constraint one_source do update set
+        token_hash = case
+            when excluded.token_hash is null and not sources.token_declared then sources.token_hash
+            else excluded.token_hash
+        end,
+        token_declared = excluded.token_declared
     returning id
 """)
 _STATE = tuple(getattr(SourceRow, name) for name in SourceState.model_fields)
@@ -51,18 +56,47 @@ class SourceRows:
     ) -> str:
         """Make a source what the configuration says; returns the id it has.
 
-        Without a token it keeps the one it has: what the configuration leaves out, the command
-        line may set.
+        Without a token it keeps one that the command line set, and loses one that an earlier
+        configuration set.
         """
+        return await self._put(source_id, client_id, kind, name, token, declared=token is not None)
+
+    async def renew(
+        self, source_id: str, client_id: str, *, kind: str, name: str, token: str
+    ) -> str:
+        """Give a source a token the configuration knows nothing of; returns the id it has."""
+        return await self._put(source_id, client_id, kind, name, token, declared=False)
+
+    async def _put(
+        self,
+        source_id: str,
+        client_id: str,
+        kind: str,
+        name: str,
+        token: str | None,
+        *,
+        declared: bool,
+    ) -> str:
         values = {
             "id": source_id,
             "client_id": client_id,
             "kind": kind,
             "name": name,
             "token_hash": None if token is None else token_hash(token),
+            "token_declared": declared,
         }
         found = await self._session.execute(_DECLARE, values)
         return str(found.scalar_one())
+
+    async def retire(self, configured: Collection[str]) -> list[str]:
+        """Take back tokens that came with clients no longer configured; says which sources'."""
+        taken = await self._session.execute(
+            update(SourceRow)
+            .where(SourceRow.token_declared, SourceRow.client_id.not_in(configured))
+            .values(token_hash=None, token_declared=False)
+            .returning(SourceRow.id)
+        )
+        return sorted(taken.scalars())
 
     async def forget_token(self, source_id: str) -> None:
         """Let no token open a source any more."""

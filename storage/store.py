@@ -23,11 +23,14 @@ from storage.incidents import IncidentRows
 from storage.jobs import JobRows
 from storage.org import OrgRows
 from storage.outbox import OutboxRows
+from storage.outcomes import OutcomeRows
 from storage.people import PeopleRows
 from storage.quarantine import QuarantineRows
+from storage.reviews import ReviewRows
 from storage.runs import RunRows
 from storage.sessions import SessionRows
 from storage.sources import SourceRows
+from storage.stubs import StubRows
 from storage.tokens import TokenRows
 
 
@@ -49,10 +52,13 @@ class SqlTx:
         self.org = OrgRows(session)
         self.people = PeopleRows(session, self.audit)
         self.outbox = OutboxRows(session)
+        self.outcomes = OutcomeRows(session)
         self.quarantine = QuarantineRows(session)
+        self.reviews = ReviewRows(session)
         self.runs = RunRows(session)
         self.sources = SourceRows(session)
         self.steps = SessionRows(session)
+        self.stubs = StubRows(session)
         self.tokens = TokenRows(session, self.audit)
 
     async def case(self, incident_id: str) -> CaseFile | None:

@@ -132,6 +132,8 @@ class SourceRow(Base):
     """Which parser reads it: alertmanager, changes…"""
     token_hash: Mapped[str | None]
     """SHA-256; null for polled sources."""
+    token_declared: Mapped[bool] = mapped_column(default=False)
+    """The configuration set the token; it goes when the configuration no longer names it."""
     first_seen_at: Mapped[datetime | None]
     """When it first said anything; alerts firing then are first contact."""
     last_seen_at: Mapped[datetime | None]
@@ -435,6 +437,66 @@ class FindingRow(Base):
     """Canonical JSON with the draft and the round, byte for byte."""
     created_at: Mapped[datetime] = mapped_column(server_default=DB_NOW)
     __table_args__ = (Index("findings_by_incident", "client_id", "incident_id", "created_at"),)
+
+
+class ReviewItemRow(Base):
+    """Something a person has to look at; a family has one open item at most."""
+
+    __tablename__ = "review_items"
+    id: Mapped[int] = mapped_column(BigInteger, Identity(always=True), primary_key=True)
+    client_id: Mapped[str]
+    family_key: Mapped[str]
+    incident_id: Mapped[str] = mapped_column(ForeignKey("incidents.id"))
+    triage_id: Mapped[str | None]
+    reason: Mapped[str]
+    seen: Mapped[int] = mapped_column(server_default="1")
+    opened_at: Mapped[datetime] = mapped_column(server_default=DB_NOW)
+    closed_at: Mapped[datetime | None]
+    closed_by: Mapped[str | None]
+    __table_args__ = (
+        Index(
+            "one_open_review",
+            "client_id",
+            "family_key",
+            unique=True,
+            postgresql_where=text("closed_at is null"),
+        ),
+    )
+
+
+class VerdictRow(Base):
+    """What a person said of a finding; append-only, the newest of a finding counts."""
+
+    __tablename__ = "verdicts"
+    id: Mapped[int] = mapped_column(BigInteger, Identity(always=True), primary_key=True)
+    client_id: Mapped[str]
+    family_key: Mapped[str]
+    incident_id: Mapped[str] = mapped_column(ForeignKey("incidents.id"))
+    triage_id: Mapped[str]
+    verdict: Mapped[str]
+    by: Mapped[str]
+    model: Mapped[str] = mapped_column(index=True)
+    said: Mapped[float | None]
+    """The model's own number, before any map and cap."""
+    shown: Mapped[float | None]
+    names_cause: Mapped[bool]
+    at: Mapped[datetime] = mapped_column(server_default=DB_NOW)
+    __table_args__ = (Index("verdicts_by_family", "client_id", "family_key"),)
+
+
+class StubRow(Base):
+    """What was learned from an incident; its vectors stand in a table only pgvector can hold."""
+
+    __tablename__ = "resolution_stubs"
+    id: Mapped[str] = mapped_column(primary_key=True)
+    client_id: Mapped[str]
+    family_key: Mapped[str]
+    state: Mapped[str]
+    fixed_at: Mapped[datetime | None]
+    body: Mapped[dict[str, Any]]
+    """The whole stub as the engine has it."""
+    made_at: Mapped[datetime] = mapped_column(server_default=DB_NOW)
+    __table_args__ = (Index("stubs_by_family", "client_id", "family_key"),)
 
 
 class CallRow(Base):

@@ -10,6 +10,8 @@ from typing import Any, TypeVar
 
 from engine.model.evidence import Answered, Empty, Gap, Invalid, Outcome, Question, Series
 from engine.model.llm import Capabilities, ModelReply, ModelRequest, StopReason
+from engine.model.memory import Near
+from engine.model.review import Label
 from engine.model.run import CallKind, ModelCall, Run, Usage
 from engine.ports import ArbiterSays
 
@@ -151,6 +153,19 @@ class FixedArbiter:
 
 
 @dataclass
+class FixedEmbedder:
+    """Gives every text the same vector, and keeps the texts."""
+
+    vector: Sequence[float]
+    name: str = "hash-1"
+    asked: list[str] = field(default_factory=list)
+
+    async def embed(self, text: str) -> Sequence[float]:
+        self.asked.append(text)
+        return self.vector
+
+
+@dataclass
 class MemoryStore:
     """What a triage keeps, in memory; one transaction is one call of `begin`."""
 
@@ -160,6 +175,8 @@ class MemoryStore:
     audit: list[tuple[str, Mapping[str, Any]]] = field(default_factory=list)
     runs: dict[str, Run] = field(default_factory=dict)
     others: Sequence[Any] = ()
+    outcomes: Mapping[str, Sequence[Label]] = field(default_factory=dict)
+    near: Sequence[Near] = ()
 
     @asynccontextmanager
     async def begin(self) -> AsyncIterator[Any]:
@@ -174,7 +191,7 @@ class _Tx:
 
     def __init__(self, store: MemoryStore) -> None:
         self.store = store
-        self.calls = self.audit = self.runs = self.incidents = self
+        self.calls = self.audit = self.runs = self.incidents = self.outcomes = self.stubs = self
 
     async def now(self) -> datetime:
         return START
@@ -194,6 +211,12 @@ class _Tx:
 
     async def save(self, run: Run) -> None:
         self.store.runs[run.triage_id] = run
+
+    async def nearest(self, *_: object, **__: object) -> Sequence[Near]:
+        return self.store.near
+
+    async def labels(self, model: str) -> Sequence[Label]:
+        return self.store.outcomes.get(model, ())
 
     async def neighbours(self, incident: Any, since: datetime) -> Sequence[Any]:
         return self.store.others

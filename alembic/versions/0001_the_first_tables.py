@@ -190,6 +190,17 @@ def upgrade() -> None:
     sa.PrimaryKeyConstraint('id')
     )
     op.create_index('one_quarantined', 'quarantine', ['client_id', 'source', 'body_hash'], unique=True, postgresql_nulls_not_distinct=True, postgresql_where=sa.text('replayed_at is null'))
+    op.create_table('resolution_stubs',
+    sa.Column('id', sa.Text(), nullable=False),
+    sa.Column('client_id', sa.Text(), nullable=False),
+    sa.Column('family_key', sa.Text(), nullable=False),
+    sa.Column('state', sa.Text(), nullable=False),
+    sa.Column('fixed_at', postgresql.TIMESTAMP(timezone=True), nullable=True),
+    sa.Column('body', postgresql.JSONB(astext_type=sa.Text()), nullable=False),
+    sa.Column('made_at', postgresql.TIMESTAMP(timezone=True), server_default=sa.text('clock_timestamp()'), nullable=False),
+    sa.PrimaryKeyConstraint('id')
+    )
+    op.create_index('stubs_by_family', 'resolution_stubs', ['client_id', 'family_key'], unique=False)
     op.create_table('session_events',
     sa.Column('id', sa.BigInteger(), sa.Identity(always=True), nullable=False),
     sa.Column('client_id', sa.Text(), nullable=False),
@@ -311,6 +322,21 @@ def upgrade() -> None:
     sa.ForeignKeyConstraint(['person_id'], ['people.id'], ),
     sa.PrimaryKeyConstraint('code_hash')
     )
+    op.create_table('review_items',
+    sa.Column('id', sa.BigInteger(), sa.Identity(always=True), nullable=False),
+    sa.Column('client_id', sa.Text(), nullable=False),
+    sa.Column('family_key', sa.Text(), nullable=False),
+    sa.Column('incident_id', sa.Text(), nullable=False),
+    sa.Column('triage_id', sa.Text(), nullable=True),
+    sa.Column('reason', sa.Text(), nullable=False),
+    sa.Column('seen', sa.Integer(), server_default='1', nullable=False),
+    sa.Column('opened_at', postgresql.TIMESTAMP(timezone=True), server_default=sa.text('clock_timestamp()'), nullable=False),
+    sa.Column('closed_at', postgresql.TIMESTAMP(timezone=True), nullable=True),
+    sa.Column('closed_by', sa.Text(), nullable=True),
+    sa.ForeignKeyConstraint(['incident_id'], ['incidents.id'], ),
+    sa.PrimaryKeyConstraint('id')
+    )
+    op.create_index('one_open_review', 'review_items', ['client_id', 'family_key'], unique=True, postgresql_where=sa.text('closed_at is null'))
     op.create_table('rooms',
     sa.Column('id', sa.Text(), nullable=False),
     sa.Column('client_id', sa.Text(), nullable=True),
@@ -336,6 +362,7 @@ def upgrade() -> None:
     sa.Column('name', sa.Text(), nullable=False),
     sa.Column('kind', sa.Text(), nullable=False),
     sa.Column('token_hash', sa.Text(), nullable=True),
+    sa.Column('token_declared', sa.Boolean(), nullable=False),
     sa.Column('first_seen_at', postgresql.TIMESTAMP(timezone=True), nullable=True),
     sa.Column('last_seen_at', postgresql.TIMESTAMP(timezone=True), nullable=True),
     sa.Column('polled_at', postgresql.TIMESTAMP(timezone=True), nullable=True),
@@ -363,6 +390,24 @@ def upgrade() -> None:
     sa.PrimaryKeyConstraint('triage_id')
     )
     op.create_index(op.f('ix_triage_runs_incident_id'), 'triage_runs', ['incident_id'], unique=False)
+    op.create_table('verdicts',
+    sa.Column('id', sa.BigInteger(), sa.Identity(always=True), nullable=False),
+    sa.Column('client_id', sa.Text(), nullable=False),
+    sa.Column('family_key', sa.Text(), nullable=False),
+    sa.Column('incident_id', sa.Text(), nullable=False),
+    sa.Column('triage_id', sa.Text(), nullable=False),
+    sa.Column('verdict', sa.Text(), nullable=False),
+    sa.Column('by', sa.Text(), nullable=False),
+    sa.Column('model', sa.Text(), nullable=False),
+    sa.Column('said', sa.Double(), nullable=True),
+    sa.Column('shown', sa.Double(), nullable=True),
+    sa.Column('names_cause', sa.Boolean(), nullable=False),
+    sa.Column('at', postgresql.TIMESTAMP(timezone=True), server_default=sa.text('clock_timestamp()'), nullable=False),
+    sa.ForeignKeyConstraint(['incident_id'], ['incidents.id'], ),
+    sa.PrimaryKeyConstraint('id')
+    )
+    op.create_index(op.f('ix_verdicts_model'), 'verdicts', ['model'], unique=False)
+    op.create_index('verdicts_by_family', 'verdicts', ['client_id', 'family_key'], unique=False)
     op.create_table('cards',
     sa.Column('id', sa.Text(), nullable=False),
     sa.Column('client_id', sa.Text(), nullable=False),
@@ -453,11 +498,16 @@ def downgrade() -> None:
     op.drop_table('incident_members')
     op.drop_index('cards_due', table_name='cards', postgresql_where=sa.text('wanted > sent and dead_reason is null'))
     op.drop_table('cards')
+    op.drop_index('verdicts_by_family', table_name='verdicts')
+    op.drop_index(op.f('ix_verdicts_model'), table_name='verdicts')
+    op.drop_table('verdicts')
     op.drop_index(op.f('ix_triage_runs_incident_id'), table_name='triage_runs')
     op.drop_table('triage_runs')
     op.drop_table('team_clients')
     op.drop_table('sources')
     op.drop_table('rooms')
+    op.drop_index('one_open_review', table_name='review_items', postgresql_where=sa.text('closed_at is null'))
+    op.drop_table('review_items')
     op.drop_table('link_codes')
     op.drop_index(op.f('ix_identities_person_id'), table_name='identities')
     op.drop_table('identities')
@@ -475,6 +525,8 @@ def downgrade() -> None:
     op.drop_table('settings')
     op.drop_index(op.f('ix_session_events_triage_id'), table_name='session_events')
     op.drop_table('session_events')
+    op.drop_index('stubs_by_family', table_name='resolution_stubs')
+    op.drop_table('resolution_stubs')
     op.drop_index('one_quarantined', table_name='quarantine', postgresql_nulls_not_distinct=True, postgresql_where=sa.text('replayed_at is null'))
     op.drop_table('quarantine')
     op.drop_table('people')

@@ -90,9 +90,7 @@ async def renew(
 
     await _may_renew(tx, settings, name, kind)
     fresh = secrets.token_urlsafe(32)
-    own_id = await tx.sources.declare(
-        source_id(name, kind), name, kind=kind, name=kind, token=fresh
-    )
+    own_id = await tx.sources.renew(source_id(name, kind), name, kind=kind, name=kind, token=fresh)
     if revoke:
         await tx.sources.forget_token(own_id)
     action = "sender token revoked" if revoke else "sender token renewed"

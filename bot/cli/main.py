@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from bot.cli import client, config_, eval_, init, people, quarantine, token, try_
+from bot.cli import client, config_, eval_, init, people, quarantine, review, token, try_
 from bot.cli.errors import line_of, told
 
 app = typer.Typer(
@@ -85,14 +85,30 @@ def link(
     run_link(name, config)
 
 
+@app.command()
+def verdict(
+    incident: Annotated[str, typer.Argument(help="its number, as the card says it, or its id")],
+    word: Annotated[str, typer.Argument(help="right, wrong, fix-worked or fix-failed")],
+    client_name: Annotated[
+        str | None, typer.Option("--client", help="whose incident; needed with several")
+    ] = None,
+    config: Config = None,
+) -> None:
+    """Say whether a finding was right; it counts for its family and for its model."""
+    from bot.cli.verdict import verdict as run_verdict
+
+    run_verdict(incident, word, client_name, config)
+
+
 app.command("init")(init.init)
 app.add_typer(client.app, name="client")
 app.add_typer(people.app, name="people")
 app.add_typer(config_.app, name="config")
+app.add_typer(eval_.app, name="eval")
 app.add_typer(quarantine.app, name="quarantine")
+app.add_typer(review.app, name="review")
 app.add_typer(token.app, name="token")
 app.add_typer(try_.app, name="try")
-app.add_typer(eval_.app, name="eval")
 
 
 def run() -> None:

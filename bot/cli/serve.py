@@ -6,11 +6,12 @@ from pathlib import Path
 
 from rich.console import Console
 
+from bot.backends.late import preload
 from bot.chats.table import chats
 from bot.compose import House
 from bot.config import Settings, load
 from bot.database import database
-from bot.declare import declare
+from bot.declare import declare, retire
 from bot.logs import set_up_logs
 from bot.serve import Running, on_signals
 from engine.redact import Redactor
@@ -26,9 +27,12 @@ def serve(config: Path | None, *, front: bool) -> None:
 
 
 async def _serve(settings: Settings, *, front: bool) -> None:
+    if settings.model.api_key:
+        preload()
     async with database(settings) as store:
         if front:
             await declare(store, settings)
+            await retire(store, settings)
         running = Running(House(settings, store, chats(settings, Console())))
         on_signals(running.stop)
         async with running.work(front=front):

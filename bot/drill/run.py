@@ -11,6 +11,7 @@ import httpx
 from rich.console import Console
 
 from bot.backends.clock import SystemClock
+from bot.backends.late import preload
 from bot.chats.table import chats
 from bot.compose import House
 from bot.config import ClientSettings, HttpSettings, Settings
@@ -165,6 +166,7 @@ async def rehearse(scenario: Scenario, settings: Settings, home: Path, console: 
         own = await stack.enter_async_context(brought(settings, scenario, stage, clock))
         token = secrets.token_urlsafe(24)
         drill = _settings(settings, own, home, token)
+        preload()
         store = await stack.enter_async_context(database(drill))
         await declare(store, drill, {DRILL_CLIENT: [ROOM]})
         await _clear(store)

@@ -19,6 +19,11 @@ STORE_S = 2.0
 """A sender hears 503 rather than wait longer for our database."""
 AT_ONCE = 64
 """Posts being handled; past it a sender hears 503 and comes again."""
+FILING = 4
+"""Posts being filed. A client's are decided one after the other anyway, and those that wait must
+not run out of time with half their work done: sent again, they would never be through."""
+TURN_S = 5.0
+"""A post that waits longer for its turn hears 503."""
 
 
 class Webhooks:
@@ -29,6 +34,7 @@ class Webhooks:
         self._door = door
         self._store_s = store_s
         self._slots = asyncio.Semaphore(AT_ONCE)
+        self._filing = asyncio.Semaphore(FILING)
 
     async def take(self, kind: str, request: Request, token: str | None) -> Response:
         """Handle one post."""
@@ -71,9 +77,14 @@ class Webhooks:
                 await self._door.set_aside(sender_id, "could not be filed; see the log", body)
 
     async def _taken(self, kind: str, sender_id: str, body: bytes) -> Receipt:
-        # A body near the limit takes seconds to file; the database gets more time in proportion.
-        async with asyncio.timeout(self._store_s + len(body) / 250_000):
-            return await self._door.take(kind, sender_id, body)
+        async with asyncio.timeout(TURN_S):
+            await self._filing.acquire()
+        try:
+            # A body near the limit takes seconds to file; the database gets more in proportion.
+            async with asyncio.timeout(self._store_s + len(body) / 250_000):
+                return await self._door.take(kind, sender_id, body)
+        finally:
+            self._filing.release()
 
 
 def _later(reason: str) -> Response:

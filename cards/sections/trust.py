@@ -7,7 +7,8 @@ from cards.card import Block, Caveats, Line
 from cards.figures import per_cent
 from cards.heading import choose_verified
 from cards.life import names_no_cause
-from cards.line import bold, joined, say, text
+from cards.line import bold, joined, moment, say, text
+from cards.render.limits import clean
 from cards.section import Body, CardSection
 from engine.model.finding import Disposition, Finding, Ruling, VerifyStatus
 from engine.model.run import CaseFile
@@ -17,12 +18,11 @@ MOST_LINES = 4
 
 def build(case: CaseFile, now: datetime) -> Body | None:
     """One line of standing, then the caveats."""
-    del now
     finding = case.finding
     if finding is None:
         return None
     lines = _capped(caveats.lines(finding))
-    standing = joined(_standing(finding))
+    standing = joined((*_standing(finding), remembered(finding, now), record(case)))
     blocks: tuple[Block, ...] = (text(standing),) if standing else ()
     return Body(blocks=(*blocks, Caveats(lines=lines)) if lines else blocks)
 
@@ -49,6 +49,24 @@ def confidence(finding: Finding) -> Line:
     if finding.confidence is None or none or finding.verify_status is VerifyStatus.NOT_RUN:
         return ()
     return say(f"confidence {per_cent(finding.confidence)}")
+
+
+def remembered(finding: Finding, now: datetime) -> Line:
+    """Where a cause that was adopted is known from."""
+    prior = finding.prior
+    if prior is None or prior.confirmed_at is None or names_no_cause(finding):
+        return ()
+    by = clean(prior.confirmed_by)
+    return say("from memory: as on ", moment(prior.confirmed_at, now), f", confirmed by {by}")
+
+
+def record(case: CaseFile) -> Line:
+    """How earlier verdicts on this family came out, beside a cause that is claimed."""
+    told = case.family_record
+    if told is None or case.finding is None or names_no_cause(case.finding):
+        return ()
+    verdicts = "verdict" if told.of == 1 else "verdicts"
+    return say(f"{told.held} of {told.of} {verdicts} of this family held")
 
 
 def supported(finding: Finding) -> Line:

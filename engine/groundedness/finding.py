@@ -1,32 +1,62 @@
 """The groundedness of a draft or judgement in the evidence it was given."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from engine.groundedness.score import Groundedness, score
 from engine.groundedness.vocabulary import NAMESPACE_KEYS, SERVICE_KEYS
-from engine.model.finding import CheckResult, CheckSource, Draft, Judgement, PlannedCheckKind, Round
+from engine.model.finding import (
+    CheckResult,
+    CheckSource,
+    Claim,
+    Draft,
+    Judgement,
+    PlannedCheckKind,
+    Round,
+    Ruling,
+)
 from engine.model.pack import HistoryFacts, Item, Pack, SectionName
 
 
-def of_finding(said: Draft | Judgement, pack: Pack, round_: Round | None) -> Groundedness:
-    """Look up what was said in the pack and the round's results.
+def of_finding(
+    said: Draft | Judgement,
+    pack: Pack,
+    round_: Round | None,
+    *,
+    ledger: Sequence[str] = (),
+    recalled: Sequence[str] = (),
+) -> Groundedness:
+    """Look up what was said in the pack, in what tools showed and in the round's results.
 
     What a person could do next and what was missing are left out: both name things the evidence
     need not hold. The questions a model asked are its own words, so only results are evidence.
+
+    Args:
+        said: what the finding says.
+        pack: what was known before any model.
+        round_: the checks made against the draft.
+        ledger: what tools showed, without what they were asked.
+        recalled: what was shown of earlier cases besides the pack's own; it counts as memory.
     """
     return score(
         tuple(_cited(said)),
-        tuple(_evidence(pack, round_)),
+        (*_evidence(pack, round_), *ledger),
         known=tuple(_known(pack, round_)),
-        memory_texts=tuple(_recalled(pack)),
+        memory_texts=(*_recalled(pack), *recalled),
     )
 
 
 def _cited(said: Draft | Judgement) -> Iterator[str]:
     if said.root_cause:
         yield said.root_cause
-    claims = said.claims if isinstance(said, Draft) else [r.claim for r in said.rulings]
-    yield from (claim.text for claim in claims)
+    yield from (claim.text for claim in _held(said))
+
+
+def _held(said: Draft | Judgement) -> Iterator[Claim]:
+    """Give the claims that are made; what the checks contradict is said no more."""
+    if isinstance(said, Draft):
+        yield from said.claims
+        return
+    yield from (r.claim for r in said.rulings if r.ruling is not Ruling.CONTRADICTED)
 
 
 def _evidence(pack: Pack, round_: Round | None) -> Iterator[str]:

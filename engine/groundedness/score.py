@@ -1,6 +1,6 @@
 """How much of what a finding names stands in the evidence. It never says the finding is right."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from pydantic import Field
 
@@ -32,6 +32,16 @@ class Groundedness(Frozen):
     def offenders(self) -> tuple[Indicator, ...]:
         """What a reader must be told is not in the evidence."""
         return (*self.missing, *self.memory_only)
+
+
+def told(groundedness: Groundedness) -> Mapping[str, str | int]:
+    """Name what is not in the evidence, a line each, with the kind of each beside it."""
+    once = {" ".join(one.text.split()): one.kind for one in groundedness.offenders}
+    return {
+        "offenders": "\n".join(once),
+        "kinds": "\n".join(once.values()),
+        "cited": groundedness.cited,
+    }
 
 
 def score(

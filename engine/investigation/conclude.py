@@ -2,12 +2,14 @@
 
 from collections.abc import Sequence
 
+from engine.fence import fence
 from engine.investigation.evidence import evidence
 from engine.investigation.prompts import prompt
 from engine.investigation.schema import NAME, ONE_CALL, TWO_CALLS
 from engine.model.base import Frozen
 from engine.model.finding import CheckResult
 from engine.model.llm import Block, ModelRequest, Turn
+from engine.model.memory import Stub
 from engine.model.pack import CauseClass, Pack
 from engine.model.policy import TriageRule
 
@@ -53,6 +55,18 @@ def _instruction(setting: Setting, rule: TriageRule) -> str:
     offered = "\n".join(prompt(kind) for kind in [*kinds, "kind_incidents_in_window"])
     most = str(rule.verification.max_queries)
     return "\n\n".join([prompt("conclude"), prompt("disprove", most=most, kinds=offered)])
+
+
+def confirming(pack: Pack, setting: Setting, rule: TriageRule, stub: Stub) -> ModelRequest:
+    """Ask whether a remembered cause is this one; up to its last block it is the opening."""
+    told = {"symptom": stub.symptom, "root_cause": stub.root_cause, "fix": stub.fix}
+    key = stub.root_cause_key
+    told |= {"component": key.component, "cause_class": key.cause_class.value}
+    asked = prompt("confirm", prior=fence(setting.fence, told))
+    request = opening(pack, setting, rule)
+    first = request.turns[0]
+    blocks = (*first.blocks[:-1], Block(text="\n\n".join([asked, _instruction(setting, rule)])))
+    return request.model_copy(update={"turns": (first.model_copy(update={"blocks": blocks}),)})
 
 
 def asked_again(request: ModelRequest, reply: str, why: str, wanted: str) -> ModelRequest:

@@ -10,7 +10,7 @@ from engine.model.incident import Incident
 from engine.model.pack import Pack
 from engine.model.policy import TriageRule
 from engine.model.run import Run
-from engine.ports import LLM, Clock, Events, EvidenceTool, NewId, QueryArbiter, Store
+from engine.ports import LLM, Clock, Embedder, Events, EvidenceTool, NewId, QueryArbiter, Store
 from engine.promql.server import ServerInfo
 from engine.verification.kind import Reach
 
@@ -26,6 +26,8 @@ class JudgePorts:
     events: Events
     price: Price
     cache: CacheWatch
+    embedder: Embedder | None = None
+    """None where memory cannot be searched by likeness."""
     metrics: EvidenceTool | None = None
     arbiter: QueryArbiter | None = None
     server: ServerInfo | None = None

@@ -32,11 +32,15 @@ class SessionEvent(StrEnum):
     VERIFY_RETRY = "verify_retry"
     VERIFY = "verify"
     """`status`."""
+    GROUNDED = "grounded"
+    """A verdict was looked up in the evidence: `score`, `demoted`, `would_have_acted`, `kinds`."""
     STEP = "step"
     """A hard limit lowered the confidence: `step`, `value` after it."""
     VETO = "veto"
+    REVIEW = "review"
+    """A person has to look: `reason`."""
     STAMP = "stamp"
-    """`trust_level`, `disposition`, `confidence`, `path`, `unsupported`."""
+    """`trust_level`, `disposition`, `confidence`, `path`, `unsupported`, `shortcircuit`."""
 
 
 EventFacts = Mapping[str, str | int | float | bool | None]

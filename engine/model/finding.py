@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from enum import StrEnum
 
 from pydantic import AwareDatetime, Field
+from typing_extensions import override
 
 from engine.model.base import Frozen
 from engine.model.evidence import InvalidReason, QueryOutcome
@@ -15,6 +16,11 @@ class CauseKey(Frozen):
 
     component: str
     cause_class: CauseClass
+
+    @override
+    def __str__(self) -> str:
+        """Say it as `component/class`: what two findings are compared by."""
+        return f"{self.component}/{self.cause_class}"
 
 
 class Claim(Frozen):
@@ -258,6 +264,16 @@ class TriagePath(StrEnum):
     SHORT_CIRCUIT = "short_circuit"
 
 
+class Prior(Frozen):
+    """Where a cause was known from: an earlier case a person confirmed."""
+
+    stub_id: str
+    distance: float
+    """Cosine distance of the symptoms."""
+    confirmed_by: str
+    confirmed_at: AwareDatetime | None = None
+
+
 class Finding(Frozen):
     """The persisted, shown answer. One immutable row; a re-judgment is a new one."""
 
@@ -293,4 +309,6 @@ class Finding(Frozen):
     """None when a degraded round withheld it or verification did not ask."""
     draft: Draft | None = None
     round: Round | None = None
+    prior: Prior | None = None
+    """The earlier case it was adopted from."""
     rejudge_of: str | None = None

@@ -1,6 +1,6 @@
 """One failure: the alert groups judged to belong together, and how they came together."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from enum import StrEnum
 
 from pydantic import AwareDatetime
@@ -135,6 +135,11 @@ class Incident(Frozen):
             self.members,
             key=lambda m: (-m.alert.severity.rank, m.group_id not in causes, m.joined_at),
         )
+
+    def seated(self) -> Iterator[tuple[Member, AlertGroup]]:
+        """Go through the members, each with the group it belongs to."""
+        groups = {group.id: group for group in self.groups}
+        return ((member, groups[member.group_id]) for member in self.members)
 
     def group_of(self, member: Member) -> AlertGroup:
         """The group a member belongs to."""

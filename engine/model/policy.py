@@ -1,12 +1,14 @@
 """Every threshold and bound of the engine, declared once; configuration and docs come from here."""
 
 import re
-from typing import Annotated
+from typing import Annotated, Self
 
-from pydantic import BeforeValidator, Field
+from pydantic import BeforeValidator, Field, model_validator
 
 from engine.model.base import Frozen
 
+CHEAPER = 3
+"""How many confirm passes must fit into one investigation, by each of its bounds."""
 _UNITS = {"s": 1, "m": 60, "h": 3600, "d": 86400}
 
 
@@ -125,6 +127,18 @@ class TriageRule(Frozen):
     verify_max_retries: int = Field(1, ge=0, description="Call 2, retries on a time-out.")
     conclude_max_tokens: int = Field(4_000, gt=0, description="Call 1, output tokens.")
     call_timeout_s: Seconds = Field(60, gt=0, description="Any one model call.")
+    memory_shortcircuit_distance: float = Field(
+        0, ge=0, le=2, description="Cosine distance up to which memory may answer; 0: never."
+    )
+    memory_shortcircuit_embedding: str = Field(
+        "", description="Embedding that distance is for; under another, memory never answers."
+    )
+    memory_held_s: Seconds = Field(
+        48 * 3600, gt=0, description="How long after its fix a family must stay quiet."
+    )
+    confirm_deadline: Seconds = Field(60, gt=0, description="Confirming a memory, seconds.")
+    confirm_token_budget: int = Field(15_000, gt=0, description="Confirming a memory, tokens.")
+    confirm_max_loops: int = Field(2, ge=1, description="Confirming a memory, model turns.")
     max_deliveries: int = Field(35, ge=1, description="Then given up.")
     operational_nak_backoff: Seconds = Field(300, gt=0, description="Flat wait, seconds.")
     concurrency: int = Field(4, ge=1, description="Triages at once.")
@@ -133,6 +147,23 @@ class TriageRule(Frozen):
     verification: VerificationRule = VerificationRule()
     trust: TrustRule = TrustRule()
     groundedness: GroundednessRule = GroundednessRule()
+
+    @model_validator(mode="after")
+    def _confirming_is_cheap(self) -> Self:
+        told = any(name.startswith("confirm_") for name in self.model_fields_set)
+        if self.memory_shortcircuit_distance <= 0 and not told:
+            return self
+        pairs = {
+            "confirm_deadline": (self.confirm_deadline, self.deadline),
+            "confirm_token_budget": (self.confirm_token_budget, self.token_budget),
+            "confirm_max_loops": (self.confirm_max_loops, max(self.max_loops, CHEAPER)),
+        }
+        dear = [name for name, (small, whole) in pairs.items() if small * CHEAPER > whole]
+        if dear:
+            raise ValueError(
+                f"{', '.join(dear)}: give it at most a third of what an investigation may spend"
+            )
+        return self
 
 
 class Budget(Frozen):

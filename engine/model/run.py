@@ -10,6 +10,7 @@ from engine.model.finding import Finding
 from engine.model.incident import Incident
 from engine.model.org import Client
 from engine.model.pack import Pack
+from engine.model.review import FamilyRecord
 
 
 class RunState(StrEnum):
@@ -93,6 +94,8 @@ class Run(Frozen):
 class CallKind(StrEnum):
     """Which call of a triage."""
 
+    CONFIRM = "confirm"
+    """Whether a remembered cause is this one."""
     CONCLUDE = "conclude"
     REPAIR = "repair"
     VERIFY = "verify"
@@ -163,6 +166,8 @@ class CaseFile(Frozen):
     last_finding: Finding | None = None
     """The newest finding of the same family before this incident."""
     receipt: Receipt | None = None
+    family_record: FamilyRecord | None = None
+    """How verdicts on this family came out; None before the first."""
     merged_number: int | None = None
     """Number of the incident this one went into."""
     taken_by: str | None = None

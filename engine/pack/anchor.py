@@ -6,7 +6,7 @@ from functools import reduce
 
 from engine.identity import environment_of, host_of, service_of
 from engine.model.alert import Alert
-from engine.model.incident import Incident
+from engine.model.incident import Incident, MemberState
 from engine.model.pack import Anchor
 from engine.model.policy import CorrelationRule
 from engine.onset import Onset
@@ -33,8 +33,8 @@ def turned_true_at(
 
 def shared_scope(incident: Incident) -> Mapping[str, str]:
     """Give the scope labels every firing member carries with one value."""
-    members = incident.firing or incident.members
-    scopes = [dict(incident.group_of(member).scope) for member in members]
+    held = [(m.state is MemberState.FIRING, dict(g.scope)) for m, g in incident.seated()]
+    scopes = [scope for fires, scope in held if fires] or [scope for _, scope in held]
     return reduce(lambda one, other: {n: v for n, v in one.items() if other.get(n) == v}, scopes)
 
 

@@ -26,7 +26,7 @@ async def asked(tx: Tx, world: World, incident: Incident, trigger: RunTrigger) -
         trigger=trigger,
         model_configured=world.judge is not None,
         budget_spent=exhausted(spent, world.rules.budget),
-        waiting=await tx.jobs.waiting(Queue.TRIAGE),
+        waiting=await tx.jobs.waiting(Queue.TRIAGE, incident.client_id),
         storm_waiting=world.rules.triage.storm_waiting,
         chronic_quiet=await _quiet(tx, world, incident, now),
     )

@@ -13,9 +13,11 @@ from engine.model.event import EventFacts, SessionEvent
 from engine.model.finding import Finding
 from engine.model.incident import Incident, IncidentState
 from engine.model.pack import Pack
+from engine.model.review import ReviewReason
 from engine.model.run import Run, RunState, RunTrigger, SkipReason
 from engine.pack.build import PackBuilder
 from engine.ports import Clock, Delivery, NewId, Progress, Tx
+from engine.review import open_review, review_reason
 from engine.stages.facts import note_skip, subject_of
 from engine.stages.gating import asked
 from engine.stages.world import World
@@ -124,6 +126,7 @@ class _Work:
         self._clock: Clock = world.pack.clock
         self._ports = replace(ports, events=self._heard)
         self._edits = 0
+        self._opened: ReviewReason | None = None
 
     async def finding(self, delivery: Delivery, *, rejudge_of: str | None) -> Finding:
         """Build the pack, have it judged, and keep what came of it with the job's end."""
@@ -139,6 +142,7 @@ class _Work:
             rejudge_of=rejudge_of,
         )
         await self._timed("persist", lambda: self._kept(found, delivery))
+        await self._told_of_review()
         await self._heard(
             SessionEvent.STAGE, {"stage": "total", "seconds": self._clock.monotonic() - started_s}
         )
@@ -178,6 +182,7 @@ class _Work:
             if not await tx.jobs.finish(delivery):
                 raise LeaseLostError
             await tx.findings.keep(found)
+            await self._ask_for_review(tx, review_reason(found, self._incident.severity))
             await self._move(tx, RunState.DONE, finished_at=now)
             await tx.cards.wish_message(self._incident, "finding", said_once(found), audible=True)
             await tx.cards.wish_message(self._incident, "evidence", "", audible=False)
@@ -198,8 +203,18 @@ class _Work:
                 next_try_at=step.at if isinstance(step, RetryAt) else None,
                 finished_at=None if waits else now,
             )
+            await self._ask_for_review(tx, None if waits else ReviewReason.DEAD_LETTER)
         await self._heard(SessionEvent.FAILED, {"class": failure_class(error)})
+        await self._told_of_review()
         return step
+
+    async def _ask_for_review(self, tx: Tx, reason: ReviewReason | None) -> None:
+        new = await open_review(tx, self._incident, reason, self._run.triage_id)
+        self._opened = reason if new else None
+
+    async def _told_of_review(self) -> None:
+        if self._opened is not None:
+            await self._heard(SessionEvent.REVIEW, {"reason": self._opened})
 
     async def _move(self, tx: Tx, state: RunState, **changed: object) -> None:
         stored = await tx.runs.get(self._run.triage_id)
@@ -231,7 +246,7 @@ class _Work:
 
 def said_once(found: Finding) -> str:
     """What a finding's reply is known by; one that says the same is an edit and rings nowhere."""
-    return f"{found.root_cause_key}" if found.root_cause_key else found.disposition.value
+    return str(found.root_cause_key or found.disposition.value)
 
 
 def wait_s(step: RetryAt, now: datetime) -> float:

@@ -8,7 +8,7 @@ from typing_extensions import override
 
 from engine.exporters import Exporter, exporter_of
 from engine.model.base import Frozen
-from engine.model.incident import Incident, Member
+from engine.model.incident import AlertGroup, Incident, Member
 from engine.promql.strings import quote
 
 RUNGS: Final = (
@@ -19,6 +19,8 @@ RUNGS: Final = (
 )
 """Labels of each scope, narrowest first. Never a pod, an instance or a container: what fails is no
 peer of itself."""
+MOST_VALUES: Final = 50
+"""Values of one label past which a matcher would grow too long; a wider scope is asked."""
 _SPECIAL = re.compile(r"[.^$*+?()\[\]{}|\\]")
 _ELSEWHERE = frozenset({Exporter.CLUSTER_STATE, Exporter.PROBE, Exporter.CLOUD})
 """Exporters that stand somewhere else than what they measure; their job says nothing of peers."""
@@ -70,15 +72,16 @@ def narrowest(incident: Incident) -> Mapping[str, str]:
 
 def _shared(incident: Incident) -> dict[str, tuple[str, ...]]:
     """Union the values of every label that each member carries."""
-    scopes = [_broad(incident, member) for member in incident.members]
+    scopes = [_broad(member, group) for member, group in incident.seated()]
     labels = [label for rung in RUNGS for label in rung]
     held = [label for label in labels if scopes and all(scope.get(label) for scope in scopes)]
-    return {label: _union(scope[label] for scope in scopes) for label in held}
+    shared = {label: _union(scope[label] for scope in scopes) for label in held}
+    return {label: values for label, values in shared.items() if len(values) <= MOST_VALUES}
 
 
-def _broad(incident: Incident, member: Member) -> dict[str, str]:
+def _broad(member: Member, group: AlertGroup) -> dict[str, str]:
     """Give a member's labels: its group's scope, and its job unless that is an exporter's own."""
-    scope = dict(incident.group_of(member).scope)
+    scope = dict(group.scope)
     labels = member.alert.labels
     if labels.get("job") and exporter_of(labels) not in _ELSEWHERE:
         scope.setdefault("job", labels["job"])

@@ -436,7 +436,7 @@ UNGROUNDED = finding(
     disposition=Disposition.NEEDS_REVIEW,
     groundedness=0.3,
     confidence=0.3,
-    caveats=(Caveat(code=CaveatCode.UNGROUNDED, facts={"offenders": "db-9, 10.0.0.7"}),),
+    caveats=(Caveat(code=CaveatCode.UNGROUNDED, facts={"offenders": "db-9\n10.0.0.7"}),),
 )
 ABSTAINED = finding(
     disposition=Disposition.ABSTAINED,

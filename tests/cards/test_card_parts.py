@@ -150,6 +150,14 @@ def test_the_evidence_names_claims_checks_gaps_and_cost() -> None:
     assert "the checks that always run were not complete" in text
 
 
+def test_a_phone_tells_the_evidence_from_the_finding() -> None:
+    case = CASES["verified"]
+    reply = finding_reply(case)
+    assert reply is not None
+    assert evidence(case, NOW).lock_screen != reply.lock_screen
+    assert evidence(case, NOW).lock_screen.startswith("Evidence · ")
+
+
 def test_a_contradicted_claim_is_listed_as_ruled_out() -> None:
     text = DRAW["terminal"](evidence(CASES["refuted"], NOW))
     assert "Ruled out" in text

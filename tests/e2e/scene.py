@@ -100,7 +100,6 @@ class Scene(Strict):
 
     name: str = ""
     about: str
-    proves: list[str] = []
     model: str = "honest"
     settings: Json = {}
     first_contact: bool = False
@@ -145,6 +144,11 @@ def iso(at: datetime) -> str:
 def scenes() -> list[Scene]:
     """Every scene, by name."""
     return [read(path) for path in sorted(SCENES.glob("*.yaml"))]
+
+
+def scene(name: str) -> Scene:
+    """One scene by its name."""
+    return read(SCENES / f"{name}.yaml")
 
 
 def read(path: Path) -> Scene:

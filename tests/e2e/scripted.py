@@ -113,6 +113,14 @@ def _gives_the_region_up(reading: Reading) -> Json:
     }
 
 
+def _invents(reading: Reading) -> Json:
+    """Tell a story full of names nobody measured, as sure as can be."""
+    said = _blames_the_deploy(reading)
+    story = "db-9 at 203.0.113.9 dropped 4,711 sessions after v9.9.9 of the ledger."
+    claims = [{"text": story, "evidence_ids": said["claims"][0]["evidence_ids"], "key": True}]
+    return {**said, "root_cause": story, "confidence": 0.99, "claims": claims}
+
+
 def _asks_nonsense(body: Json) -> Reply:
     """Plan one check that is no PromQL; otherwise the honest model."""
     said = honest(body)
@@ -128,6 +136,7 @@ SCRIPTS: Mapping[str, Answerer] = {
     "honest": honest,
     "agreeable": _scripted(_blames_the_deploy, _agrees),
     "abstaining": _scripted(_abstains, _abstains_again),
+    "inventing": _scripted(_invents, _agrees),
     "regional": _scripted(_blames_the_region, _gives_the_region_up),
     "nonsense": _asks_nonsense,
 }

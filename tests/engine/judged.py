@@ -41,7 +41,7 @@ from engine.model.pack import (
 )
 from engine.model.policy import TriageRule
 from engine.model.run import Run, RunState, RunTrigger
-from engine.ports import LLM, EvidenceTool, QueryArbiter
+from engine.ports import LLM, Embedder, EvidenceTool, QueryArbiter
 from engine.triage import judge
 from tests.fakes import LoopClock, MemoryStore, ScriptedLLM, run
 
@@ -299,6 +299,7 @@ class Table:
     store: MemoryStore = field(default_factory=MemoryStore)
     cache: CacheWatch = field(default_factory=CacheWatch)
     extra: Mapping[str, str] = field(default_factory=dict)
+    embedder: Embedder | None = None
     told: list[tuple[SessionEvent, EventFacts]] = field(default_factory=list)
     progress: list[str] = field(default_factory=list)
 
@@ -331,6 +332,7 @@ class Table:
             events=self.events,
             price=lambda _model, usage: usage.output_tokens / 1000,
             cache=self.cache,
+            embedder=self.embedder,
             metrics=self.metrics,
             arbiter=self.arbiter,
             extra_matchers=self.extra,

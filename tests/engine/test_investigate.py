@@ -6,15 +6,17 @@ from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 
+import pytest
 from sqlalchemy import text
 from typing_extensions import override
 
 from bot.backends.clock import SystemClock
-from engine.errors import StoreUnavailableError
+from engine.errors import OperatorActionRequiredError, StoreUnavailableError, TransientError
 from engine.investigation.cache import CacheWatch
 from engine.investigation.session import JudgePorts
 from engine.model.event import EventFacts, SessionEvent
 from engine.model.finding import Finding
+from engine.model.review import ReviewItem, ReviewReason
 from engine.model.run import Run
 from engine.pack.section import Ports
 from engine.ports import Queue, Tx
@@ -24,7 +26,7 @@ from engine.stages.world import World as StageWorld
 from storage.queue import PostgresQueue
 from storage.store import SqlStore
 from tests.engine.conftest import World, alert
-from tests.engine.judged import drafted, ruled
+from tests.engine.judged import a_run, drafted, ruled
 from tests.fakes import ScriptedLLM
 
 
@@ -55,7 +57,11 @@ async def unheard(_: object, __: object) -> None:
 
 
 async def investigated(
-    world: World, store: Shaky, at_stamp: Callable[[], Awaitable[None]]
+    world: World,
+    store: Shaky,
+    at_stamp: Callable[[], Awaitable[None]],
+    *replies: str | Exception,
+    heard: Callable[[SessionEvent, EventFacts], None] = lambda _, __: None,
 ) -> tuple[object, ScriptedLLM]:
     async with world.store.begin() as tx:
         await tx.org.set_flag("default", "ai_triage", True)
@@ -63,9 +69,14 @@ async def investigated(
     async with world.store.begin() as tx:
         await tx.session.execute(text("update jobs set run_at = clock_timestamp()"))
     [job] = await PostgresQueue(world.store).claim([Queue.TRIAGE], 1)
-    llm, clock, numbers = ScriptedLLM([drafted(), ruled()]), HastyClock(), itertools.count(10**6)
+    llm, clock, numbers = (
+        ScriptedLLM([*(replies or (drafted(), ruled()))]),
+        HastyClock(),
+        itertools.count(10**6),
+    )
 
-    async def hear(_: Run, kind: SessionEvent, __: EventFacts) -> None:
+    async def hear(_: Run, kind: SessionEvent, facts: EventFacts) -> None:
+        heard(kind, facts)
         if kind is SessionEvent.STAMP:
             await at_stamp()
 
@@ -120,3 +131,55 @@ async def test_a_finding_is_kept_without_a_deadlock_with_intake(world: World) ->
     await held[0]
 
     assert isinstance(found, Finding)
+
+
+async def nothing() -> None:
+    return None
+
+
+async def reviewed(world: World, *replies: str | Exception) -> tuple[list[ReviewItem], list[str]]:
+    asked: list[str] = []
+
+    def hear(kind: SessionEvent, facts: EventFacts) -> None:
+        if kind is SessionEvent.REVIEW:
+            asked.append(str(facts["reason"]))
+
+    await investigated(world, Shaky(world.store), nothing, *replies, heard=hear)
+    async with world.store.begin() as tx:
+        return await tx.reviews.listed(), asked
+
+
+@pytest.mark.proves("S1-9")
+async def test_a_fabrication_is_put_before_a_person(world: World) -> None:
+    story = "db-9 at 203.0.113.9 lost 4,711 rows at 01:17Z after v9.9.9."
+    items, asked = await reviewed(world, drafted(story), ruled(cause=story))
+    assert [(i.reason, i.number, i.closed_at) for i in items] == [
+        (ReviewReason.UNGROUNDED, 1, None)
+    ]
+    assert asked == ["ungrounded"]
+
+
+async def test_an_investigation_that_is_given_up_is_put_before_a_person(world: World) -> None:
+    items, asked = await reviewed(world, OperatorActionRequiredError("credit"))
+    assert [i.reason for i in items] == [ReviewReason.DEAD_LETTER]
+    assert asked == ["dead_letter"]
+
+
+async def test_an_investigation_that_waits_for_another_try_is_not(world: World) -> None:
+    assert await reviewed(world, TransientError("busy")) == ([], [])
+
+
+async def test_a_crash_loop_is_put_before_a_person(world: World) -> None:
+    async with world.store.begin() as tx:
+        await tx.org.set_flag("default", "ai_triage", True)
+    await world.deliver(alert(service="checkout-api"), now_s=0)
+    incident = await world.incident(1)
+    async with world.store.begin() as tx:
+        await tx.runs.add(a_run(incident_id=incident.id, client_id="default"))
+        await tx.session.execute(
+            text("update jobs set run_at = clock_timestamp(), claims_without_verb = 99")
+        )
+    assert await PostgresQueue(world.store).claim([Queue.TRIAGE], 1) == []
+    async with world.store.begin() as tx:
+        [item] = await tx.reviews.listed()
+    assert (item.reason, item.triage_id) == (ReviewReason.DEAD_LETTER, "t1")

@@ -1,7 +1,7 @@
 """The chat.* methods: posting, editing, whispering, deleting."""
 
 import json
-from copy import deepcopy
+from dataclasses import replace
 from typing import Any
 
 from bot.drill.doubles.arguments import flag, nested
@@ -89,7 +89,7 @@ def update(space: Workspace, given: Json) -> Json:
         raise RefusedError("no_text")
     if len(text) > MAX_UPDATED:
         raise RefusedError("msg_too_long")
-    message.earlier.append(deepcopy(message))
+    message.earlier.append(replace(message, earlier=[], reactions=[*message.reactions]))
     message.text, message.blocks = text, blocks
     message.metadata = metadata_of(given, warnings) or message.metadata
     return answered(channel, message, warnings) | {"text": text}

@@ -111,3 +111,20 @@ def test_the_whole_of_link_and_people_on_an_embedded_database(tmp_path: Path, ho
         "ada  no account  admin (*)",
         "bob  no account  no role",
     ]
+
+
+def test_the_whole_life_of_an_api_token_on_an_embedded_database(tmp_path: Path, home: Path) -> None:
+    def token(*words: str) -> str:
+        done = caveat(tmp_path, "token", *words, CAVEAT_HOME=str(home))
+        assert done.returncode == 0, done.stderr
+        return done.stdout.strip()
+
+    secret = token("add", "dashboard", "--scope", "read")
+    assert len(secret) >= 43
+    assert "dashboard  service  read  every client  until " in token("list")
+    assert secret not in token("list")
+    assert token("revoke", "dashboard") == "dashboard opens nothing any more"
+    assert "dashboard  service  read  every client  revoked " in token("list")
+    refused = caveat(tmp_path, "token", "add", "x", "--scope", "all", CAVEAT_HOME=str(home))
+    assert refused.returncode == 2
+    assert "no scope 'all'; there are" in refused.stderr

@@ -2,6 +2,7 @@
 
 import uuid
 from collections.abc import AsyncIterator
+from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Any
 
@@ -208,6 +209,27 @@ async def test_a_change_is_kept(http: httpx.AsyncClient, store: SqlStore) -> Non
     assert await rows(store, "select client_id, component, what from changes") == [
         ("acme", "checkout", "v2.41.0")
     ]
+
+
+async def test_what_trips_over_a_fault_of_ours_is_kept_masked_and_asked_for_again(
+    http: httpx.AsyncClient, store: SqlStore
+) -> None:
+    def faulty(_: str) -> Rules:
+        raise RuntimeError("a fault of ours")
+
+    door = replace(door_of(store), rules=faulty)
+    kept = Telemetry()
+    app = web(Webhooks(door, store_s=1.5), Api(store), kept, never_missing)
+    transport = httpx.ASGITransport(app)
+    async with httpx.AsyncClient(transport=transport, base_url="http://caveat") as broken:
+        said = body(alert(leaked=TOKEN))
+        reply = await broken.post("/webhooks/alertmanager", json=said, headers=bearer())
+    assert (reply.status_code, reply.headers["retry-after"]) == (503, "5")
+    ((source, reason, text_),) = await rows(store, "select source, reason, body from quarantine")
+    assert (source, reason) == ("alertmanager", "could not be filed; see the log")
+    assert "HighErrorRate" in str(text_)
+    assert TOKEN not in str(text_)
+    assert await rows(store, "select 1 from alert_events") == []
 
 
 async def test_an_unknown_source_is_told_the_known_ones(http: httpx.AsyncClient) -> None:

@@ -110,6 +110,7 @@ def test_without_a_shared_broad_label_all_targets_are_asked_and_it_is_not_a_fetc
         ([{"host": "h"}], {"job": "kube-state-metrics"}, ""),
         ([{"host": "h"}], {"job": "blackbox"}, ""),
         ([{"cluster": "eu"}], {}, 'cluster="eu"'),
+        ([{"namespace": f"n{n}", "cluster": "eu"} for n in range(51)], {}, 'cluster="eu"'),
     ],
 )
 def test_scope_is_the_union_of_all_members_quoted_and_never_a_pod_or_an_exporter(

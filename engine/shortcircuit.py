@@ -1,0 +1,122 @@
+"""A cause that is known from an earlier case, looked for before anything is investigated.
+
+It is only a draft: the checks and the judgement run all the same.
+"""
+
+import logging
+from enum import StrEnum
+
+from engine.errors import EngineError, OperatorActionRequiredError
+from engine.investigation.conclude import asked_again, confirming
+from engine.investigation.drafting import Drafted
+from engine.investigation.judgement import replaced
+from engine.investigation.reply import Read, Unreadable, read_draft
+from engine.investigation.session import Session
+from engine.investigation.stops import Stop, stop_of
+from engine.model.finding import Draft, Finding, VerifyStatus
+from engine.model.llm import ModelReply
+from engine.model.memory import Near, Stub
+from engine.model.pack import Pack
+from engine.model.run import CallKind
+
+logger = logging.getLogger(__name__)
+LEAST_S = 1.0
+"""Less than this is no attempt."""
+
+
+class ShortCircuit(StrEnum):
+    """What became of the way past the investigation."""
+
+    DISABLED = "disabled"
+    NO_CANDIDATE = "no_candidate"
+    ADOPTED = "adopted"
+    FELL_THROUGH = "fell_through"
+    """Not adopted, or adopted and refuted: the whole investigation ran."""
+
+
+def armed(session: Session) -> bool:
+    """Whether memory may be asked: a distance is set, for the embedding that is in use."""
+    rule = session.rule
+    if rule.memory_shortcircuit_distance <= 0 or not rule.verification.enabled:
+        return False
+    embedder = session.ports.embedder
+    wanted = rule.memory_shortcircuit_embedding
+    if embedder is None or embedder.name != wanted:
+        told = "none is in use" if embedder is None else f"{embedder.name!r} is in use"
+        logger.warning("no short-circuit: its distance is for embedding %r, %s", wanted, told)
+        return False
+    return True
+
+
+async def candidate(session: Session) -> Near | None:
+    """Find the nearest stub that holds and is near enough."""
+    embedder = session.ports.embedder
+    if embedder is None:
+        return None
+    vector = await embedder.embed(symptom(session.pack))
+    async with session.ports.store.begin() as tx:
+        found = await tx.stubs.nearest(
+            session.run.client_id,
+            embedder.name,
+            vector,
+            most=session.rule.memory_shortcircuit_distance,
+            held_s=session.rule.memory_held_s,
+        )
+    return found[0] if found else None
+
+
+def symptom(pack: Pack) -> str:
+    """Say what is wrong in the words that are embedded: the rule, where, and what it says."""
+    anchor = pack.anchor
+    scope = " ".join(f"{k}={v}" for k, v in sorted(anchor.grouping_key.items()))
+    return " ".join(part for part in (anchor.rule, anchor.summary, scope) if part)
+
+
+async def confirm(session: Session, near: Near) -> Drafted | None:
+    """Ask in a small budget whether it is the same cause; None when it is not adopted.
+
+    Raises:
+        OperatorActionRequiredError: only a person can clear it; asking again would cost again.
+    """
+    clock, rule = session.ports.clock, session.rule
+    request = confirming(session.pack, session.setting, rule, near.stub)
+    until_s = clock.monotonic() + rule.confirm_deadline
+    left = rule.confirm_token_budget
+    for _ in range(rule.confirm_max_loops):
+        left_s = until_s - clock.monotonic()
+        if left_s < LEAST_S or left <= 0:
+            break
+        asked = request.model_copy(update={"max_tokens": min(left, rule.conclude_max_tokens)})
+        try:
+            reply = await session.caller.send(
+                CallKind.CONFIRM, asked, min(left_s, rule.call_timeout_s)
+            )
+        except OperatorActionRequiredError:
+            raise
+        except EngineError as error:
+            logger.warning("the confirm pass of %s was lost: %s", session.run.triage_id, error)
+            return None
+        left -= reply.usage.output_tokens
+        read = _read(reply)
+        if isinstance(read, Read):
+            adopted = adopts(read.draft, near.stub)
+            return Drafted(read.draft, reply.text, asked, reply.usage) if adopted else None
+        request = asked_again(asked, reply.text, read.why, "draft")
+    return None
+
+
+def _read(reply: ModelReply) -> Read | Unreadable:
+    stop = stop_of(reply)
+    return read_draft(reply.text) if stop is Stop.WHOLE else Unreadable(why=f"the reply is {stop}")
+
+
+def adopts(draft: Draft, stub: Stub) -> bool:
+    """Whether a draft holds the remembered cause. Keys are compared, never prose."""
+    key = draft.root_cause_key
+    return key is not None and not replaced(stub.root_cause_key, key)
+
+
+def stands(finding: Finding) -> bool:
+    """Whether an adopted cause got through the judgement; one that was lost stands as it was."""
+    gone = finding.verify_status in {VerifyStatus.REFUTED, VerifyStatus.NO_ANALYSIS}
+    return finding.root_cause is not None and not finding.replaced and not gone
