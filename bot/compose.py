@@ -18,6 +18,7 @@ from bot.declare import source_id
 from bot.door import Door
 from bot.http.api import Api
 from bot.http.app import web
+from bot.http.sessions import Sessions
 from bot.http.webhooks import Webhooks
 from bot.jobs import JobHandlers
 from bot.listen import SessionCounter
@@ -182,7 +183,9 @@ class House:
         async def missing() -> str | None:
             return ready()
 
-        return web(Webhooks(self.door), Api(self.store), self.telemetry, missing)
+        return web(
+            Webhooks(self.door), Api(self.store), Sessions(self.store), self.telemetry, missing
+        )
 
     def worker(self) -> Worker:
         """A worker over both queues."""

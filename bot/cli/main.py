@@ -100,6 +100,17 @@ def verdict(
     run_verdict(incident, word, client_name, config)
 
 
+@app.command()
+def replay(
+    triage: Annotated[str, typer.Argument(help="its id, or its incident's")],
+    config: Config = None,
+) -> None:
+    """Print what an investigation did, step by step, from the record: no model is asked."""
+    from bot.cli.replay import replay as run_replay
+
+    run_replay(triage, config)
+
+
 app.command("init")(init.init)
 app.add_typer(client.app, name="client")
 app.add_typer(people.app, name="people")

@@ -3,6 +3,10 @@
 from collections.abc import Mapping
 from enum import StrEnum
 
+from pydantic import AwareDatetime
+
+from engine.model.base import Frozen
+
 
 class SessionEvent(StrEnum):
     """What happened. Facts beside it are counts, codes and seconds, never a model's prose."""
@@ -44,3 +48,14 @@ class SessionEvent(StrEnum):
 
 
 EventFacts = Mapping[str, str | int | float | bool | None]
+
+
+class Step(Frozen):
+    """One step as it was kept."""
+
+    id: int
+    """Grows with time, over all sessions."""
+    triage_id: str
+    kind: SessionEvent
+    facts: EventFacts
+    at: AwareDatetime
