@@ -4,7 +4,7 @@ UV := .venv/bin/uv
 SHELL := /bin/bash
 
 .DEFAULT_GOAL := help
-.PHONY: help setup setup-dev check test drill bench eval docs lock migration promql-report pictures proven clean
+.PHONY: help setup setup-dev check test drill faults bench eval docs lock migration promql-report pictures proven clean
 
 help: ## list these targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
@@ -42,6 +42,10 @@ test: .venv/.dev ## every test, set-up included
 
 drill: .venv/.ready ## the whole life of a card: no account, no key
 	.venv/bin/caveat drill
+
+faults: .venv/.dev ## slow tests against real servers, installed when we are root
+	./tests/components faults
+	$(PY) -m pytest -n 0 -m faults -s tests/faults
 
 bench: .venv/.dev ## speed, memory, tokens: prints its figures
 	$(PY) -m tests.bench

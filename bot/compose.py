@@ -12,6 +12,7 @@ from bot.backends.of_client import Backends
 from bot.backends.of_client import connect as connect_backends
 from bot.backends.prices import ASSUMED, Rate, cost_usd
 from bot.backends.scoped import Scoped
+from bot.backends.watched import WatchedModel, provider_id
 from bot.chats.chat import Chat
 from bot.config import ModelSettings, Settings
 from bot.declare import source_id
@@ -74,8 +75,9 @@ class House:
             client: connect_backends(own, self.clock, "alertmanager")
             for client, own in self.settings.by_client.items()
         }
+        self.provider = provider_of(self.settings.model)
         self.late_model = model_of(self.settings.model, self.redactor.text)
-        self.model: LLM | None = self.late_model
+        self.model = self._watched(self.late_model)
         self.cache = CacheWatch()
         self._counter = SessionCounter(self.telemetry)
         self.queue = PostgresQueue(
@@ -106,7 +108,7 @@ class House:
         public = [
             backend.public_url
             for client in own.by_client.values()
-            for backend in (client.prometheus, client.alertmanager)
+            for backend in (client.prometheus, client.alertmanager, client.zabbix)
             if backend is not None and backend.public_url
         ]
         ours = [own.http.public_url] if own.http.public_url else []
@@ -137,9 +139,16 @@ class House:
                 triage=self.settings.triage,
                 budget=own.budget,
             ),
+            provider=self.provider,
             rehearsal_model=self.settings.model.rehearsal,
             listen=self._hear,
         )
+
+    def _watched(self, model: LLM | None) -> LLM | None:
+        if model is None:
+            return None
+        rule, new_id = self.settings.triage, self.new_id
+        return WatchedModel(model, self.provider, self.store, rule, new_id, self.telemetry)
 
     def _tell(self, filed: Filed) -> None:
         self.filed(filed)
@@ -157,6 +166,7 @@ class House:
             metrics=Scoped(metrics.guarded, metrics.extra_matchers) if metrics else None,
             rules=metrics.tool if metrics else None,
             changes=ClientChanges(self.store, client_id),
+            hosts=self.backends[client_id].hosts,
         )
 
     def _judge_ports(self, client_id: str) -> JudgePorts | None:
@@ -175,6 +185,8 @@ class House:
             arbiter=metrics.tool if metrics else None,
             server=metrics.server if metrics else None,
             extra_matchers=metrics.extra_matchers if metrics else {},
+            hosts=self.backends[client_id].hosts,
+            correlation=self.settings.correlation,
         )
 
     def web(self, ready: Callable[[], str | None]) -> FastAPI:
@@ -211,11 +223,18 @@ class House:
             world=self.world,
             configured=self.settings.by_client,
             retention_s=self.settings.retention,
+            provider=self.provider,
         )
 
 
 async def _unheard(_: object, __: object) -> None:
     """Stand in until a run puts its own listener here."""
+
+
+def provider_of(settings: ModelSettings) -> str:
+    """What the model's provider is known by."""
+    key = settings.api_key.get_secret_value() if settings.api_key else ""
+    return provider_id(settings.base_url, key)
 
 
 def model_of(settings: ModelSettings, redact: Callable[[str], str]) -> LateModel | None:

@@ -90,6 +90,9 @@ class ClientSettings(_Strict):
 
     prometheus: BackendSettings | None = Field(None, description="Metrics.")
     alertmanager: BackendSettings | None = Field(None, description="Alerts, polled.")
+    zabbix: BackendSettings | None = Field(
+        None, description="Host monitoring; bearer_file holds an API token."
+    )
     rooms: list[RoomSettings] = Field([], description="Where cards go; first match wins.")
     ai_triage: bool | None = Field(None, description="Investigate with a model.")
     ai_triage_manual: bool | None = Field(None, description="Only when somebody presses.")

@@ -53,9 +53,9 @@ class JobHandlers:
         match outcome:
             case RetryAt():
                 return Retry(delay_s=wait_s(outcome, self.clock.now()), error="see its run")
-            case Dead(reason=reason):
+            case Dead(reason=reason, said=said):
                 self.telemetry.count("triage_dead_letter_total", reason=reason.value)
-                return GiveUp(reason=reason, error="see its run")
+                return GiveUp(reason=reason, error=said)
             case _:
                 return Done()
 

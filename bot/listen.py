@@ -47,6 +47,14 @@ def _query(telemetry: Telemetry, _: Run, facts: EventFacts) -> None:
     )
 
 
+def _ruling(telemetry: Telemetry, _: Run, facts: EventFacts) -> None:
+    telemetry.count(
+        "triage_operator_ruling_total",
+        ruling=str(facts["ruling"]),
+        backed=str(facts["backed"]).lower(),
+    )
+
+
 def _draft(telemetry: Telemetry, _: Run, facts: EventFacts) -> None:
     if facts.get("self_confidence") is not None:
         telemetry.observe("triage_self_confidence", float(facts["self_confidence"] or 0))
@@ -88,6 +96,10 @@ COUNTS: Mapping[SessionEvent, Count] = {
     SessionEvent.CACHE_MISS: lambda t, _, __: t.count("llm_cache_miss_total"),
     SessionEvent.DRAFT: _draft,
     SessionEvent.QUERY: _query,
+    SessionEvent.REPAIR: lambda t, _, f: t.count(
+        "triage_promql_repair_total", result=str(f["result"])
+    ),
+    SessionEvent.OPERATOR_RULING: _ruling,
     SessionEvent.ROUND: lambda t, _, f: t.count("triage_round_total", outcome=str(f["outcome"])),
     SessionEvent.VERIFY_RETRY: lambda t, _, __: t.count("triage_verify_retries_total"),
     SessionEvent.VERIFY: lambda t, _, f: t.count("triage_verify_total", status=str(f["status"])),

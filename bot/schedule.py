@@ -14,6 +14,7 @@ from engine.model.review import ReviewReason
 from engine.ports import NewId, Queue
 from engine.review import EXPIRES_S
 from engine.stages.again import look_again
+from engine.stages.recovery import try_again
 from engine.stages.world import World
 from engine.sweep import reap, sweep
 from storage.prune import prune
@@ -39,6 +40,8 @@ class Sweeper:
     configured: Collection[str]
     """Clients of the configuration; only they have backends."""
     retention_s: float
+    provider: str
+    """The model's; what waits for it tries it again from here."""
 
     async def sweep(self) -> None:
         """Turn green and miss heartbeats; a database that is down is left for the next round."""
@@ -50,6 +53,8 @@ class Sweeper:
                     await look_again(client_id, self.world(client_id))
                 if swept.missing:
                     log.warning("%s: %d heartbeat(s) stopped", client_id, len(swept.missing))
+            async with self.store.begin() as tx:
+                await try_again(tx, self.provider)
             await self._depths()
         except StoreUnavailableError:
             log.warning("no sweep: the database is down")

@@ -14,6 +14,7 @@ from prometheus_client import (
 
 from engine.groundedness.kinds import IndicatorKind
 from engine.model.base import Frozen
+from engine.model.correction import OperatorRuling
 from engine.model.evidence import QueryOutcome
 from engine.model.finding import (
     CheckSource,
@@ -84,6 +85,11 @@ METRICS: tuple[Metric, ...] = (
     ),
     Metric(name="incident_reaped_total", help="Incidents closed for lack of news."),
     Metric(
+        name="incident_retriage_total",
+        help="Incidents investigated again.",
+        labels={"reason": ("escalation", "manual", "recurrence", "deadletter_resumed")},
+    ),
+    Metric(
         name="recurrence_total",
         help="Incidents that came back.",
         labels={"kind": ("chronic", "regression")},
@@ -141,6 +147,16 @@ METRICS: tuple[Metric, ...] = (
         name="triage_shortcircuit_total",
         help="What became of the way past the investigation.",
         labels={"result": tuple(ShortCircuit)},
+    ),
+    Metric(
+        name="triage_promql_repair_total",
+        help="Repair calls by what became of the broken queries.",
+        labels={"result": ("fixed", "partly", "failed", "rejected_changed_meaning")},
+    ),
+    Metric(
+        name="triage_operator_ruling_total",
+        help="Triages that a person's correction governed, by what the judgement said of it.",
+        labels={"ruling": tuple(OperatorRuling), "backed": ("true", "false")},
     ),
     Metric(name="triage_unsupported_claims_total", help="Claims the evidence did not back."),
     Metric(

@@ -1,6 +1,7 @@
 """The words of every caveat, here only: one fact a line, numbers, no blame."""
 
 from collections.abc import Callable, Mapping, Sequence
+from datetime import date
 
 from cards import words
 from cards.card import Line
@@ -177,8 +178,18 @@ def _not_investigated(caveat: Caveat, finding: Finding) -> tuple[Line, ...]:
 
 def _correction(caveat: Caveat, finding: Finding) -> tuple[Line, ...]:
     del finding
-    when = str(caveat.facts.get("date", ""))
-    return (say(f"your correction{f' of {when}' if when else ''} could not be tested"),)
+    told = str(caveat.facts.get("date", ""))
+    when = f" of {_day(told)}" if told else ""
+    return (say(f"your correction{when} could not be tested"),)
+
+
+def _day(told: str) -> str:
+    """Say a date without its year: `3 Nov`; what is no date is said as it is."""
+    try:
+        at = date.fromisoformat(told)
+    except ValueError:
+        return told
+    return f"{at.day} {at:%b}"
 
 
 def _fixed(text: str) -> Callable[[Caveat, Finding], tuple[Line, ...]]:

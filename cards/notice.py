@@ -7,6 +7,7 @@ from enum import StrEnum
 from cards.card import Card, Line, Section, Tone
 from cards.line import code, moment, say, text
 from cards.render.limits import clean, cut
+from engine.model.outage import Outage, OutageKind
 
 MOST_DETAIL = 200
 
@@ -18,6 +19,7 @@ class Notice(StrEnum):
     DATABASE_BACK = "database_back"
     MODEL_NEEDS_PERSON = "model_needs_person"
     MODEL_KEY_REFUSED = "model_key_refused"
+    MODEL_NOT_THERE = "model_not_there"
     MODEL_BACK = "model_back"
     BUDGET_SPENT = "budget_spent"
     DEAD_LETTER = "dead_letter"
@@ -40,8 +42,14 @@ class _Words(StrEnum):
     MODEL_KEY_REFUSED = (
         "The model provider refuses our key. Cards show facts only until it is replaced."
     )
-    MODEL_BACK = "The model provider answers again. New incidents are investigated as before."
-    BUDGET_SPENT = "Today's model budget is spent. Cards show facts only until 00:00 UTC."
+    MODEL_NOT_THERE = (
+        "What answers at the model's address is no model: a sign-in page, perhaps, or a gateway "
+        "without its database. Investigations wait and are tried again."
+    )
+    MODEL_BACK = (
+        "The model provider answers again. What waited for it is taken up, the worst first."
+    )
+    BUDGET_SPENT = "The model budget of the day is spent. Cards show facts only until 00:00 UTC."
     DEAD_LETTER = "An investigation was given up. The facts card stands; Re-triage starts it again."
     ROOM_UNREACHABLE = "A room cannot be reached, so its cards go to the fallback room."
     QUARANTINED = (
@@ -54,6 +62,7 @@ HEADINGS: Mapping[Notice, str] = {
     Notice.DATABASE_BACK: "Caveat: database is back",
     Notice.MODEL_NEEDS_PERSON: "Caveat: model account needs a person",
     Notice.MODEL_KEY_REFUSED: "Caveat: model key refused",
+    Notice.MODEL_NOT_THERE: "Caveat: no model at its address",
     Notice.MODEL_BACK: "Caveat: model is back",
     Notice.BUDGET_SPENT: "Caveat: model budget spent",
     Notice.DEAD_LETTER: "Caveat: investigation given up",
@@ -61,8 +70,21 @@ HEADINGS: Mapping[Notice, str] = {
     Notice.QUARANTINED: "Caveat: unreadable alerts kept",
 }
 
+OF_OUTAGE: Mapping[OutageKind, Notice] = {
+    OutageKind.NEEDS_PERSON: Notice.MODEL_NEEDS_PERSON,
+    OutageKind.KEY_REFUSED: Notice.MODEL_KEY_REFUSED,
+    OutageKind.NO_MODEL_THERE: Notice.MODEL_NOT_THERE,
+}
+
 LOUD = frozenset({Notice.DATABASE_DOWN})
 """Alerts cannot come through: the one notice that rings."""
+
+
+def of_outage(outage: Outage, now: datetime) -> Card:
+    """Draw an outage of a model provider as it stands; over, the same message says so."""
+    if outage.closed_at is not None:
+        return notice(Notice.MODEL_BACK, now)
+    return notice(OF_OUTAGE[outage.kind], now, detail=outage.detail)
 
 
 def notice(kind: Notice, now: datetime, *, detail: str = "") -> Card:

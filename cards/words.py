@@ -111,7 +111,7 @@ SKIP: Mapping[SkipReason, str] = {
     SkipReason.MANUAL: "manual mode: it waits for a press",
     SkipReason.SEVERITY: "below the severity this room has investigated",
     SkipReason.STORM: "storm: too many incidents at once",
-    SkipReason.BREAKER_OPEN: "the model provider keeps failing",
+    SkipReason.BREAKER_OPEN: "the model provider refuses us; it is taken up once that is over",
     SkipReason.BUDGET: "budget spent until 00:00 UTC",
     SkipReason.NO_MODEL: "no model is configured",
     SkipReason.FIRST_CONTACT: "it already fired when the source was connected",

@@ -1,19 +1,54 @@
 """What can go wrong with a model call, by what must be done about it. Docstrings are messages."""
 
+from typing import Self
+
 
 class EngineError(Exception):
     """The triage could not go on."""
 
-    def __init__(self, detail: str = "", *, retry_after_s: float | None = None) -> None:
-        """Keep the provider's own words and its hint, where it gave one."""
+    def __init__(
+        self,
+        detail: str = "",
+        *,
+        retry_after_s: float | None = None,
+        kind: str = "unclassified",
+        tells: bool = False,
+        echo: bool = False,
+    ) -> None:
+        """Keep what is known of it.
+
+        Args:
+            detail: the provider's own words.
+            retry_after_s: its hint, where it gave one.
+            kind: what kind of refusal or outage it is, for counting.
+            tells: an operator is told.
+            echo: words of our own request were kept from deciding.
+        """
         said = (type(self).__doc__ or "").strip().splitlines()[0]
         super().__init__(f"{said} {detail}".strip())
         self.detail = detail
         self.retry_after_s = retry_after_s
+        self.kind = kind
+        self.tells = tells
+        self.echo = echo
+
+    def saying(self, detail: str) -> Self:
+        """The same error in other words."""
+        return type(self)(
+            detail,
+            retry_after_s=self.retry_after_s,
+            kind=self.kind,
+            tells=self.tells,
+            echo=self.echo,
+        )
 
 
 class TerminalError(EngineError):
     """The request was refused and would be refused again."""
+
+
+class PackTooLongError(TerminalError):
+    """The request is longer than the provider takes."""
 
 
 class TransientError(EngineError):
@@ -34,6 +69,10 @@ class OperationalError(EngineError):
 
 class UnknownModelError(EngineError):
     """The provider does not know this model name."""
+
+
+class BudgetSpentError(EngineError):
+    """What the client may spend today is spent."""
 
 
 class UnusableReplyError(EngineError):

@@ -30,6 +30,8 @@ class Dead(Frozen):
     """No delivery comes by itself."""
 
     reason: DeadReason
+    said: str = ""
+    """What the provider said."""
 
 
 def failure_class(error: EngineError) -> FailureClass:

@@ -9,6 +9,7 @@ from typing import NamedTuple, Protocol
 from engine.model.alert import Alert, Severity
 from engine.model.base import Frozen
 from engine.model.change import Change
+from engine.model.correction import Correction
 from engine.model.event import EventFacts, SessionEvent
 from engine.model.evidence import Gap, Outcome, Question
 from engine.model.finding import Finding
@@ -16,9 +17,10 @@ from engine.model.incident import Incident, IncidentState
 from engine.model.llm import Capabilities, ModelReply, ModelRequest
 from engine.model.memory import Near
 from engine.model.org import Client, Room
+from engine.model.outage import Outage
 from engine.model.pack import Pack
 from engine.model.review import Given, Label, ReviewReason
-from engine.model.run import CallKind, CaseFile, ModelCall, Run
+from engine.model.run import CallKind, CaseFile, ModelCall, Run, RunTrigger
 
 NewId = Callable[[], str]
 """A fresh identifier, 32 hex characters."""
@@ -203,6 +205,13 @@ class Findings(Protocol):
         """The newest finding on any incident that held this family."""
 
 
+class Corrections(Protocol):
+    """What people said was really the cause."""
+
+    async def governing(self, client_id: str, held: Sequence[tuple[str, str]]) -> Correction | None:
+        """The newest that stands for any of these families, each with its rule's name."""
+
+
 class Spent(Protocol):
     """What a client used up today (UTC)."""
 
@@ -235,6 +244,36 @@ class Calls(Protocol):
 
     async def spent(self, client_id: str, since: datetime) -> Spent:
         """Cost and tokens of a client since then."""
+
+
+class Stopped(NamedTuple):
+    """An incident that waits for a model provider."""
+
+    incident_id: str
+    client_id: str
+    severity: str
+    trigger: RunTrigger
+
+    @property
+    def rank(self) -> int:
+        """How bad it is."""
+        return Severity(self.severity).rank
+
+
+class Outages(Protocol):
+    """Outages of model providers, shared by every process."""
+
+    async def open(self, provider: str) -> Outage | None:
+        """The outage a provider is in."""
+
+    async def try_once(self, provider: str, hold_s: float) -> bool:
+        """Take the one trial there is; False when another has it."""
+
+    async def stopped(self, outage: Outage, *, given_up: bool) -> Sequence[Stopped]:
+        """Open incidents that wait for a provider, the worst first; those given up too."""
+
+    async def resumed(self, incident_id: str) -> int:
+        """Mark the dead letters of an incident as taken up again; give how many."""
 
 
 class Changes(Protocol):
@@ -453,6 +492,14 @@ class Tx(Protocol):
     @property
     def calls(self) -> Calls:
         """Model calls."""
+
+    @property
+    def corrections(self) -> Corrections:
+        """What people said was really the cause."""
+
+    @property
+    def outages(self) -> Outages:
+        """Outages of model providers."""
 
     @property
     def changes(self) -> Changes:

@@ -1,6 +1,6 @@
 """From draft, checks and judgement to the finding that is kept. Pure."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -15,6 +15,7 @@ from engine.groundedness.finding import of_finding
 from engine.groundedness.score import Groundedness, demotes, told
 from engine.investigation.judgement import replaced, unruled
 from engine.model.base import Frozen
+from engine.model.correction import Correction, Steering
 from engine.model.finding import (
     CauseKey,
     Claim,
@@ -38,6 +39,7 @@ from engine.model.run import Run
 from engine.trust import Standing, stamp
 from engine.verification.accused import Accused
 from engine.verification.round import JUDGEMENT_LOST, Batch
+from engine.verification.steering import steering
 from engine.verification.vetoes import vetoes
 
 
@@ -50,17 +52,19 @@ class Material(Frozen):
     created_at: AwareDatetime
     draft: Draft | None
     """None when no reply could be read as one."""
+    correction: Correction | None = None
+    """A person's, that governs the incident."""
     batch: Batch | None = None
     """None when verification is switched off, or nothing was there to verify."""
     judgement: Judgement | None = None
     lost: VerifyStatus | None = None
     """How call 2 was lost: timed out or errored."""
-    injected: tuple[str, ...] = ()
-    """Evidence that speaks to the reader instead of telling what happened."""
     ledger: tuple[str, ...] = ()
     """What tools showed, without what they were asked."""
     near: Near | None = None
     """The earlier case whose cause was adopted."""
+    injected: tuple[str, ...] = ()
+    """Evidence that speaks to the reader instead of telling what happened."""
     rejudge_of: str | None = None
 
     @property
@@ -168,6 +172,17 @@ class _Stamping:
         return RoundOutcome.SUPPORTED if verified else RoundOutcome.INCONCLUSIVE
 
     @cached_property
+    def steering(self) -> Steering | None:
+        """What became of a person's correction."""
+        results = self.round.results if self.round else ()
+        return steering(self.material.correction, results, self.material.judgement)
+
+    @property
+    def untested(self) -> bool:
+        """Whether a person said otherwise and the evidence could not tell who is right."""
+        return self.steering is not None and not self.steering.tested
+
+    @cached_property
     def thin(self) -> bool:
         """Whether nothing but the alert itself was known."""
         return self.root_cause is not None and metadata_only(self.material.pack, self.round)
@@ -197,6 +212,7 @@ class _Stamping:
             judged_confidence=judgement.judged_confidence if judgement else None,
             query_failed=bool(batch and batch.query_failed) or self.degraded,
             metadata_only=self.thin,
+            correction_untested=self.untested,
             replaced=self.replaced,
             groundedness=self.grounded.score,
             ungrounded=self.ungrounded,
@@ -233,7 +249,8 @@ class _Stamping:
     @cached_property
     def disposition(self) -> Disposition:
         abstains = self.root_cause is None
-        review = self.ungrounded or bool(self.material.injected)
+        contradicted = self.steering is not None and self.steering.contradicted
+        review = self.ungrounded or contradicted or bool(self.material.injected)
         return disposition(self.status, abstains=abstains, review=review)
 
     @cached_property
@@ -253,9 +270,19 @@ class _Stamping:
         hit = {
             Weak.UNGROUNDED: self.ungrounded,
             Weak.METADATA_ONLY: self.thin,
+            Weak.CORRECTION_UNTESTED: self.untested,
             Weak.INJECTION_SUSPECTED: bool(self.material.injected),
         }
         return frozenset(name for name, stands in hit.items() if stands)
+
+    @property
+    def weak_facts(self) -> Mapping[Weak, Mapping[str, str | int]]:
+        """What fills the words of its weaknesses."""
+        facts: dict[Weak, Mapping[str, str | int]] = {Weak.UNGROUNDED: told(self.grounded)}
+        if self.steering is not None:
+            date = self.steering.captured_at.date().isoformat()
+            facts[Weak.CORRECTION_UNTESTED] = {"date": date, "ruling": self.steering.ruling}
+        return facts
 
     @cached_property
     def memory_verdict(self) -> MemoryVerdict | None:
@@ -300,10 +327,11 @@ class _Stamping:
                 disposition=self.disposition,
                 vetoes=self.vetoes,
                 weak=self.weak,
-                facts={Weak.UNGROUNDED: told(self.grounded)},
+                facts=self.weak_facts,
             ),
             memory_verdict=self.memory_verdict,
             draft=self.draft,
             round=self.round,
             prior=self.material.near.prior if self.material.near else None,
+            steering=self.steering,
         )

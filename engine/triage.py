@@ -32,7 +32,9 @@ from engine.shortcircuit import ShortCircuit, armed, candidate, confirm, stands
 from engine.stamping import Material, finding_of
 from engine.verification.judging import judgement
 from engine.verification.kind import Subject
+from engine.verification.repairing import repaired
 from engine.verification.round import Batch, run_batch
+from engine.verification.steering import governing, steered
 
 logger = logging.getLogger(__name__)
 
@@ -101,6 +103,7 @@ async def _stamped(
         created_at=ports.clock.now(),
         draft=drafted.draft if drafted else None,
         near=near,
+        correction=await governing(session) if drafted else None,
         rejudge_of=rejudge_of,
     )
     if drafted is not None and rule.verification.enabled:
@@ -126,11 +129,19 @@ async def _verified(
 ) -> Material:
     """Fetch what could disprove the draft, then have it judged."""
     ports, subject = session.ports, Subject(incident=session.incident, pack=session.pack)
+    plan, correction = drafted.draft.plan, material.correction
     async with _stage(ports, "contrast"):
-        batch = await run_batch(subject, drafted.draft.plan, ports.reach, session.rule.verification)
+        batch = await run_batch(
+            subject,
+            plan,
+            ports.reach,
+            session.rule.verification,
+            repairs=await repaired(session, plan),
+            steered=steered(correction),
+        )
     await _recorded(session, batch, progress)
     async with _stage(ports, "verify"):
-        said = await judgement(session, drafted, batch)
+        said = await judgement(session, drafted, batch, correction)
     lost = said if isinstance(said, VerifyStatus) else None
     judged = None if isinstance(said, VerifyStatus) else said
     found = {"batch": batch, "judgement": judged, "lost": lost}
@@ -186,6 +197,10 @@ async def _told(ports: JudgePorts, finding: Finding, how: ShortCircuit) -> None:
     await ports.events(SessionEvent.VERIFY, {"status": finding.verify_status})
     if finding.groundedness is not None:
         await ports.events(SessionEvent.GROUNDED, _told_of_ground(finding))
+    if finding.steering is not None:
+        ruled = finding.steering
+        told: EventFacts = {"ruling": ruled.ruling, "backed": ruled.backed}
+        await ports.events(SessionEvent.OPERATOR_RULING, told)
     for step in caps(finding.confidence_steps):
         await ports.events(SessionEvent.STEP, {"step": step.name, "value": step.value})
     for veto in finding.vetoes:

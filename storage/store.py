@@ -16,12 +16,14 @@ from storage.calls import CallRows
 from storage.cards import CardRows
 from storage.cases import CaseRows
 from storage.changes import ChangeRows
+from storage.corrections import CorrectionRows
 from storage.events import EventRows
 from storage.findings import FindingRows
 from storage.heartbeats import HeartbeatRows
 from storage.incidents import IncidentRows
 from storage.jobs import JobRows
 from storage.org import OrgRows
+from storage.outages import OutageRows
 from storage.outbox import OutboxRows
 from storage.outcomes import OutcomeRows
 from storage.people import PeopleRows
@@ -44,6 +46,7 @@ class SqlTx:
         self.calls = CallRows(session)
         self.cards = CardRows(session)
         self.changes = ChangeRows(session)
+        self.corrections = CorrectionRows(session)
         self.events = EventRows(session)
         self.findings = FindingRows(session)
         self.heartbeats = HeartbeatRows(session)
@@ -51,6 +54,7 @@ class SqlTx:
         self.jobs = JobRows(session)
         self.org = OrgRows(session)
         self.people = PeopleRows(session, self.audit)
+        self.outages = OutageRows(session)
         self.outbox = OutboxRows(session)
         self.outcomes = OutcomeRows(session)
         self.quarantine = QuarantineRows(session)

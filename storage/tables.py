@@ -499,6 +499,30 @@ class StubRow(Base):
     __table_args__ = (Index("stubs_by_family", "client_id", "family_key"),)
 
 
+class CorrectionRow(Base):
+    """What a person said was really the cause; one stands per family, the others are history."""
+
+    __tablename__ = "corrections"
+    __table_args__ = (
+        Index(
+            "corrections_that_stand",
+            "client_id",
+            "family_key",
+            "rule",
+            unique=True,
+            postgresql_where=text("ended_at is null"),
+        ),
+    )
+    id: Mapped[str] = mapped_column(primary_key=True)
+    client_id: Mapped[str] = mapped_column(ForeignKey("clients.id"))
+    family_key: Mapped[str]
+    rule: Mapped[str]
+    captured_at: Mapped[datetime]
+    body: Mapped[str]
+    ended_at: Mapped[datetime | None]
+    """Superseded by a later one, or retired by a confirmation."""
+
+
 class CallRow(Base):
     """A model call: written before it is sent, settled after."""
 
@@ -517,9 +541,31 @@ class CallRow(Base):
     cache_creation_input_tokens: Mapped[int] = mapped_column(server_default="0")
     cache_read_input_tokens: Mapped[int] = mapped_column(server_default="0")
     cost_usd: Mapped[float | None]
+    held_usd: Mapped[float] = mapped_column(server_default="0")
+    """Estimate that counts against the day's budget while nobody knows what the call cost."""
+    held_tokens: Mapped[int] = mapped_column(server_default="0")
     sent_at: Mapped[datetime] = mapped_column(server_default=DB_NOW)
     settled_at: Mapped[datetime | None]
     __table_args__ = (Index("calls_by_day", "client_id", "sent_at"),)
+
+
+class OutageRow(Base):
+    """An outage of a model provider; every process asks here whether it may be asked."""
+
+    __tablename__ = "model_outages"
+    id: Mapped[str] = mapped_column(primary_key=True)
+    provider: Mapped[str]
+    kind: Mapped[str]
+    detail: Mapped[str]
+    refusals: Mapped[int] = mapped_column(server_default="0")
+    shut: Mapped[bool] = mapped_column(server_default="false")
+    opened_at: Mapped[datetime] = mapped_column(server_default=DB_NOW)
+    retry_at: Mapped[datetime] = mapped_column(server_default=DB_NOW)
+    trial_until: Mapped[datetime | None]
+    closed_at: Mapped[datetime | None]
+    __table_args__ = (
+        Index("one_outage", "provider", unique=True, postgresql_where=text("closed_at is null")),
+    )
 
 
 class CardRow(Base):

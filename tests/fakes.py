@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from typing import Any, TypeVar
 
+from engine.model.correction import Correction
 from engine.model.evidence import Answered, Empty, Gap, Invalid, Outcome, Question, Series
 from engine.model.llm import Capabilities, ModelReply, ModelRequest, StopReason
 from engine.model.memory import Near
@@ -177,6 +178,8 @@ class MemoryStore:
     others: Sequence[Any] = ()
     outcomes: Mapping[str, Sequence[Label]] = field(default_factory=dict)
     near: Sequence[Near] = ()
+    correction: Correction | None = None
+    """What a person said of the case."""
 
     @asynccontextmanager
     async def begin(self) -> AsyncIterator[Any]:
@@ -191,7 +194,8 @@ class _Tx:
 
     def __init__(self, store: MemoryStore) -> None:
         self.store = store
-        self.calls = self.audit = self.runs = self.incidents = self.outcomes = self.stubs = self
+        self.calls = self.audit = self.runs = self.incidents = self
+        self.outcomes = self.stubs = self.corrections = self
 
     async def now(self) -> datetime:
         return START
@@ -217,6 +221,9 @@ class _Tx:
 
     async def labels(self, model: str) -> Sequence[Label]:
         return self.store.outcomes.get(model, ())
+
+    async def governing(self, client_id: str, held: Sequence[Any]) -> Correction | None:
+        return self.store.correction
 
     async def neighbours(self, incident: Any, since: datetime) -> Sequence[Any]:
         return self.store.others

@@ -152,12 +152,28 @@ def upgrade() -> None:
     sa.Column('cache_creation_input_tokens', sa.Integer(), server_default='0', nullable=False),
     sa.Column('cache_read_input_tokens', sa.Integer(), server_default='0', nullable=False),
     sa.Column('cost_usd', sa.Double(), nullable=True),
+    sa.Column('held_usd', sa.Double(), server_default='0', nullable=False),
+    sa.Column('held_tokens', sa.Integer(), server_default='0', nullable=False),
     sa.Column('sent_at', postgresql.TIMESTAMP(timezone=True), server_default=sa.text('clock_timestamp()'), nullable=False),
     sa.Column('settled_at', postgresql.TIMESTAMP(timezone=True), nullable=True),
     sa.PrimaryKeyConstraint('id')
     )
     op.create_index('calls_by_day', 'llm_calls', ['client_id', 'sent_at'], unique=False)
     op.create_index(op.f('ix_llm_calls_triage_id'), 'llm_calls', ['triage_id'], unique=False)
+    op.create_table('model_outages',
+    sa.Column('id', sa.Text(), nullable=False),
+    sa.Column('provider', sa.Text(), nullable=False),
+    sa.Column('kind', sa.Text(), nullable=False),
+    sa.Column('detail', sa.Text(), nullable=False),
+    sa.Column('refusals', sa.Integer(), server_default='0', nullable=False),
+    sa.Column('shut', sa.Boolean(), server_default='false', nullable=False),
+    sa.Column('opened_at', postgresql.TIMESTAMP(timezone=True), server_default=sa.text('clock_timestamp()'), nullable=False),
+    sa.Column('retry_at', postgresql.TIMESTAMP(timezone=True), server_default=sa.text('clock_timestamp()'), nullable=False),
+    sa.Column('trial_until', postgresql.TIMESTAMP(timezone=True), nullable=True),
+    sa.Column('closed_at', postgresql.TIMESTAMP(timezone=True), nullable=True),
+    sa.PrimaryKeyConstraint('id')
+    )
+    op.create_index('one_outage', 'model_outages', ['provider'], unique=True, postgresql_where=sa.text('closed_at is null'))
     op.create_table('packs',
     sa.Column('hash', sa.Text(), nullable=False),
     sa.Column('client_id', sa.Text(), nullable=False),
@@ -270,6 +286,18 @@ def upgrade() -> None:
     sa.UniqueConstraint('token_hash')
     )
     op.create_index('one_live_token', 'api_tokens', ['name'], unique=True, postgresql_where=sa.text('revoked_at is null'))
+    op.create_table('corrections',
+    sa.Column('id', sa.Text(), nullable=False),
+    sa.Column('client_id', sa.Text(), nullable=False),
+    sa.Column('family_key', sa.Text(), nullable=False),
+    sa.Column('rule', sa.Text(), nullable=False),
+    sa.Column('captured_at', postgresql.TIMESTAMP(timezone=True), nullable=False),
+    sa.Column('body', sa.Text(), nullable=False),
+    sa.Column('ended_at', postgresql.TIMESTAMP(timezone=True), nullable=True),
+    sa.ForeignKeyConstraint(['client_id'], ['clients.id'], ),
+    sa.PrimaryKeyConstraint('id')
+    )
+    op.create_index('corrections_that_stand', 'corrections', ['client_id', 'family_key', 'rule'], unique=True, postgresql_where=sa.text('ended_at is null'))
     op.create_table('fact_sheets',
     sa.Column('incident_id', sa.Text(), nullable=False),
     sa.Column('client_id', sa.Text(), nullable=False),
@@ -515,6 +543,8 @@ def downgrade() -> None:
     op.drop_index('findings_by_incident', table_name='findings')
     op.drop_table('findings')
     op.drop_table('fact_sheets')
+    op.drop_index('corrections_that_stand', table_name='corrections', postgresql_where=sa.text('ended_at is null'))
+    op.drop_table('corrections')
     op.drop_index('one_live_token', table_name='api_tokens', postgresql_where=sa.text('revoked_at is null'))
     op.drop_table('api_tokens')
     op.drop_index('events_by_group', table_name='alert_events')
@@ -532,6 +562,8 @@ def downgrade() -> None:
     op.drop_table('people')
     op.drop_index(op.f('ix_packs_incident_id'), table_name='packs')
     op.drop_table('packs')
+    op.drop_index('one_outage', table_name='model_outages', postgresql_where=sa.text('closed_at is null'))
+    op.drop_table('model_outages')
     op.drop_index(op.f('ix_llm_calls_triage_id'), table_name='llm_calls')
     op.drop_index('calls_by_day', table_name='llm_calls')
     op.drop_table('llm_calls')

@@ -10,8 +10,9 @@ import httpx2
 from anthropic.types import Message, TextBlock, ToolUseBlock
 from pydantic import ValidationError
 
-from bot.backends.llm_errors import classify
-from engine.errors import EngineError, TimedOutError, TransientError, UnusableReplyError
+from bot.backends.failing.verdict import Category
+from bot.backends.llm_errors import broken, classify
+from engine.errors import EngineError, TimedOutError, UnusableReplyError
 from engine.model.base import canonical_json
 from engine.model.llm import Block, Capabilities, ModelReply, ModelRequest, StopReason, Turn
 from engine.model.run import Usage
@@ -44,22 +45,29 @@ class AnthropicModel:
         Raises:
             EngineError: whatever the provider did.
         """
-        body = body_of(request, self.capabilities, self.thinking)
         try:
             async with asyncio.timeout(timeout_s):
-                message = await self.client.messages.create(**body, timeout=timeout_s)
-        except (TimeoutError, anthropic.APITimeoutError) as error:
-            raise TimedOutError(f"{timeout_s:.0f} s") from error
+                message = await self._created(request, timeout_s)
+            return _heard(message, request)
+        except TimeoutError as error:
+            raise TimedOutError(f"{timeout_s:.0f} s", kind="timeout") from error
+        except EngineError as error:
+            raise self._masked(error) from error
+
+    async def _created(self, request: ModelRequest, timeout_s: float) -> object:
+        """Have the request answered; what the library and the wire do is an error of ours."""
+        body = body_of(request, self.capabilities, self.thinking)
+        try:
+            return await self.client.messages.create(**body, timeout=timeout_s)
+        except anthropic.APITimeoutError as error:
+            raise TimedOutError(f"{timeout_s:.0f} s", kind="timeout") from error
         except anthropic.APIStatusError as error:
-            raise self._masked(_refused(error, request)) from error
-        except anthropic.AnthropicError as error:
-            raise TransientError(type(error).__name__) from error
-        except (httpx2.HTTPError, ValidationError, ValueError) as error:
-            raise TransientError(f"unclassified {type(error).__name__}") from error
-        return reply_of(message)
+            raise _refused(error, request) from error
+        except (anthropic.AnthropicError, httpx2.HTTPError, ValidationError, ValueError) as error:
+            raise broken(error) from error
 
     def _masked(self, error: EngineError) -> EngineError:
-        return type(error)(self.redact(error.detail), retry_after_s=error.retry_after_s)
+        return error.saying(self.redact(error.detail))
 
 
 def body_of(request: ModelRequest, able: Capabilities, thinking: Mapping[str, Any]) -> Json:
@@ -95,6 +103,14 @@ def _block(block: Block, able: Capabilities) -> Json:
     return said
 
 
+def _heard(message: object, request: ModelRequest) -> ModelReply:
+    """Read a reply; an error told with status 200 is the error it tells."""
+    said = message.to_dict() if isinstance(message, Message) else message
+    if isinstance(said, dict) and "error" in said:
+        raise classify(httpx2.codes.OK, said, {}, _sent(request))
+    return reply_of(message)
+
+
 def reply_of(message: object) -> ModelReply:
     """Read a reply; it counts only if it is a message that says why it stopped.
 
@@ -102,9 +118,11 @@ def reply_of(message: object) -> ModelReply:
         UnusableReplyError: it is no such message.
     """
     if not isinstance(message, Message) or not isinstance(message.content, list):
-        raise UnusableReplyError(f"a {type(message).__name__} came back")
+        came = f"a {type(message).__name__} came back"
+        raise UnusableReplyError(came, kind=Category.NO_MESSAGE.value, tells=True)
     if message.stop_reason not in set(StopReason):
-        raise UnusableReplyError(f"stop reason {message.stop_reason!s:.40}")
+        cut = f"stop reason {message.stop_reason!s:.40}"
+        raise UnusableReplyError(cut, kind=Category.STREAM_CUT.value)
     return ModelReply(
         text=_text(message),
         stop_reason=StopReason(message.stop_reason),
@@ -130,7 +148,11 @@ def _usage(message: Message) -> Usage:
 
 
 def _refused(error: anthropic.APIStatusError, request: ModelRequest) -> EngineError:
-    turns = [*request.system, *(block for turn in request.turns for block in turn.blocks)]
-    sent = "\n".join(block.text for block in turns)
     body = error.body if error.body is not None else error.response.text
-    return classify(error.status_code, body, dict(error.response.headers), sent)
+    return classify(error.status_code, body, dict(error.response.headers), _sent(request))
+
+
+def _sent(request: ModelRequest) -> str:
+    """Everything the request says in words."""
+    turns = [*request.system, *(block for turn in request.turns for block in turn.blocks)]
+    return "\n".join(block.text for block in turns)

@@ -90,6 +90,14 @@ class BoundedHttp:
         """Post a form, for questions longer than an address may be."""
         return await self._send(self._client.build_request("POST", path, data=dict(form)))
 
+    async def post_json(
+        self, path: str, body: object, headers: Mapping[str, str] | None = None
+    ) -> HttpReply | Gap:
+        """Post a JSON body, with headers of this one request."""
+        return await self._send(
+            self._client.build_request("POST", path, json=body, headers=dict(headers or {}))
+        )
+
     async def _send(self, request: httpx.Request) -> HttpReply | Gap:
         try:
             async with self._clock.timeout(self.settings.timeout_s):

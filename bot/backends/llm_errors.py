@@ -3,13 +3,15 @@
 from collections.abc import Mapping
 from typing import Final
 
+from bot.backends.failing.categories import of_outage
 from bot.backends.failing.decide import Answer, decide
 from bot.backends.failing.heard import hear
-from bot.backends.failing.verdict import Category
+from bot.backends.failing.verdict import Category, InCall
 from engine.errors import (
     EngineError,
     OperationalError,
     OperatorActionRequiredError,
+    PackTooLongError,
     TerminalError,
     TimedOutError,
     TransientError,
@@ -40,7 +42,24 @@ def classify(
     """
     verdict = decide(Answer(status=status, body=body, headers=headers, sent=sent))
     detail = " ".join(hear(body).words)[:SHOWN] or f"status {status}"
-    kind = TransientError if verdict.failure is None else _ERRORS.get(verdict.failure)
-    if kind is None:
-        kind = TimedOutError if verdict.category is Category.TIMEOUT else TransientError
-    return kind(detail, retry_after_s=verdict.retry_after_s)
+    error = TransientError if verdict.failure is None else _ERRORS.get(verdict.failure)
+    if error is None:
+        error = TimedOutError if verdict.category is Category.TIMEOUT else TransientError
+    if error is TerminalError and verdict.in_call is InCall.SHRINK_PACK:
+        error = PackTooLongError
+    return error(
+        detail,
+        retry_after_s=verdict.retry_after_s,
+        kind=verdict.category.value,
+        tells=verdict.notice,
+        echo=verdict.echo,
+    )
+
+
+def broken(error: BaseException) -> EngineError:
+    """Bring what broke on the way into the engine's class: it passes by itself."""
+    cause = error.__cause__ or error
+    said = f"{type(cause).__name__} {cause}"[:SHOWN].strip()
+    category = of_outage((), (), (said,))
+    late = TimedOutError if category is Category.TIMEOUT else TransientError
+    return late(said, kind=category.value)

@@ -8,11 +8,12 @@ from datetime import datetime
 from pathlib import Path
 
 from bot import config
-from bot.backends.breaker import Breaker
+from bot.backends.breaker import Breaker, Fuse
 from bot.backends.http import BackendSettings, BoundedHttp
 from bot.sources.prometheus_alerts import Polled, from_alertmanager
 from bot.tools.alertmanager import AlertmanagerAlerts, Row
 from bot.tools.prometheus import PrometheusSettings, PrometheusTool, ServerFacts
+from bot.tools.zabbix import ZabbixHosts
 from engine.model.alert import Alert
 from engine.model.evidence import Gap
 from engine.ports import Clock
@@ -60,11 +61,14 @@ class Backends:
     metrics: Metrics | None = None
     alerts: AlertmanagerAlerts | None = None
     alerts_http: BoundedHttp | None = None
+    hosts: ZabbixHosts | None = None
+    hosts_http: BoundedHttp | None = None
     poll_s: float = 15
 
     async def close(self) -> None:
         """Close every connection."""
-        for http in (self.metrics.http if self.metrics else None, self.alerts_http):
+        own = self.metrics.http if self.metrics else None
+        for http in (own, self.alerts_http, self.hosts_http):
             if http is not None:
                 await http.close()
 
@@ -86,7 +90,16 @@ def connect(settings: config.ClientSettings, clock: Clock, alert_source: str) ->
         backends.alerts_http = http
         backends.poll_s = settings.alertmanager.poll
         backends.alerts = AlertmanagerAlerts(http, lambda rows: _read(rows, clock, alert_source))
+    if settings.zabbix is not None:
+        backends.hosts_http, backends.hosts = _hosts(settings.zabbix, clock)
     return backends
+
+
+def _hosts(settings: config.BackendSettings, clock: Clock) -> tuple[BoundedHttp, ZabbixHosts]:
+    """Where the token goes depends on the version, so it is kept out of the connection."""
+    reached = BackendSettings(**_reached(settings))
+    http = BoundedHttp(reached.model_copy(update={"bearer": None}), clock)
+    return http, ZabbixHosts(http, reached.bearer, Fuse(clock))
 
 
 def _metrics(settings: config.BackendSettings, clock: Clock) -> Metrics:

@@ -26,6 +26,8 @@ from bot.cli.checks.prometheus import not_configured as no_prometheus
 from bot.cli.checks.slack import slack
 from bot.cli.checks.telegram import telegram
 from bot.cli.checks.webhook import receiver, webhook
+from bot.cli.checks.zabbix import not_configured as no_zabbix
+from bot.cli.checks.zabbix import zabbix
 from bot.config import ClientSettings, Settings, load
 from bot.database import database
 from engine.errors import StoreUnavailableError
@@ -97,7 +99,7 @@ async def _client(
     try:
         lines = await _metrics(backends, own)
         found, firing = await _alerts(settings, backends, own)
-        lines += [*found, webhook(settings, own)]
+        lines += [await _hosts(backends, own), *found, webhook(settings, own)]
         if store is not None:
             lines += await _kept(store, client_id, own, backends)
         return [*lines, links(settings, own, firing)]
@@ -109,6 +111,12 @@ async def _metrics(backends: Backends, own: ClientSettings) -> list[Line]:
     if backends.metrics is None or own.prometheus is None:
         return [no_prometheus()]
     return await prometheus(backends.metrics, own.prometheus.url, SystemClock())
+
+
+async def _hosts(backends: Backends, own: ClientSettings) -> Line:
+    if backends.hosts is None or own.zabbix is None:
+        return no_zabbix()
+    return await zabbix(backends.hosts, own.zabbix.url)
 
 
 async def _alerts(

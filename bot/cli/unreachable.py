@@ -6,10 +6,17 @@ _LOGIN = ("401", "403")
 _NO_PAGE = "404"
 
 
-def why(name: str, url: str, gap: Gap) -> tuple[str, str]:
-    """What happened, with the address, and the one thing to check."""
+def why(name: str, url: str, gap: Gap, probe: str = "/-/ready") -> tuple[str, str]:
+    """What happened, with the address, and the one thing to check.
+
+    Args:
+        name: of the backend; in small letters it is its key in caveat.yaml.
+        url: as it was typed.
+        gap: what came instead of an answer.
+        probe: path that answers when the backend is well.
+    """
     said = f"{name} at {url}: {_happened(gap)}"
-    return said, _cure(name, gap)
+    return said, _cure(name, gap, probe)
 
 
 def _happened(gap: Gap) -> str:
@@ -24,13 +31,13 @@ def _happened(gap: Gap) -> str:
             return f"answers, but not as one should ({gap.detail or gap.cause})"
 
 
-def _cure(name: str, gap: Gap) -> str:
+def _cure(name: str, gap: Gap, probe: str) -> str:
     key = name.lower()
     if gap.cause is GapCause.REFUSED and gap.detail.startswith(_LOGIN):
         return f"give it a login: {key}.bearer_file, basic_file or tenant in caveat.yaml"
     if gap.cause in {GapCause.UNREACHABLE, GapCause.TIMED_OUT}:
         return (
-            f"check the address from this machine (curl URL/-/ready); "
+            f"check the address from this machine (curl URL{probe}); "
             f"{key}.proxy and {key}.ca_file are set in caveat.yaml, never by the environment"
         )
     if gap.cause is GapCause.GARBLED or gap.detail.startswith(_NO_PAGE):

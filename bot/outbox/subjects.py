@@ -6,7 +6,7 @@ from datetime import datetime
 from cards import digest, draw, sound, thread
 from cards.card import Card, Tone
 from cards.life import choose
-from cards.notice import Notice, notice
+from cards.notice import Notice, notice, of_outage
 from engine.model.alert import Severity
 from engine.model.org import Room
 from engine.model.run import CaseFile
@@ -120,6 +120,9 @@ def _over(card: Card) -> Card:
 
 async def _notice(tx: SqlTx, task: CardTask, now: datetime) -> Card:
     kind, _, about = task.subject_id.partition(":")
+    outage = await tx.outages.get(about)
+    if outage is not None:
+        return of_outage(outage, now)
     room = await tx.org.room(about)
     return notice(Notice(kind), now, detail=f"{room.platform.value} {room.chat}" if room else "")
 

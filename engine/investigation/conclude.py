@@ -7,6 +7,7 @@ from engine.investigation.evidence import evidence
 from engine.investigation.prompts import prompt
 from engine.investigation.schema import NAME, ONE_CALL, TWO_CALLS
 from engine.model.base import Frozen
+from engine.model.correction import CAUSE_SERIES, Correction
 from engine.model.finding import CheckResult
 from engine.model.llm import Block, ModelRequest, Turn
 from engine.model.memory import Stub
@@ -84,12 +85,23 @@ def judging(
     results: Sequence[CheckResult],
     setting: Setting,
     rule: TriageRule,
+    correction: Correction | None = None,
 ) -> ModelRequest:
     """Ask for the judgement: the same words as before, the draft as the model's own, results."""
     said = Turn(role="assistant", blocks=(Block(text=draft, cache=setting.caching),))
-    told = Block(text=prompt("judge", results=shown(results, setting.fence)))
-    turns = (*request.turns, said, Turn(role="user", blocks=(told,)))
+    told = [prompt("judge", results=shown(results, setting.fence))]
+    if correction is not None:
+        told.append(_corrected(correction, results, setting.fence))
+    asked = Turn(role="user", blocks=(Block(text="\n\n".join(told)),))
+    turns = (*request.turns, said, asked)
     return request.model_copy(update={"turns": turns, "max_tokens": rule.verify_token_budget})
+
+
+def _corrected(correction: Correction, results: Sequence[CheckResult], delimiter: str) -> str:
+    """Tell what a person said, as data, and which results were asked to test it."""
+    probes = [r.id for r in results if r.kind == CAUSE_SERIES]
+    fields = fence(delimiter, {"correction": correction.cause})
+    return prompt("correction", fields=fields, probes=", ".join(probes) or "there is none")
 
 
 def shown(results: Sequence[CheckResult], delimiter: str) -> str:

@@ -40,6 +40,8 @@ def judgement_of(ruled: RuledCause, draft: Draft, telling: frozenset[str]) -> Ju
         memory_verdict=ruled.memory_verdict or MemoryVerdict.SILENT,
         missing=ruled.missing,
         next_step=ruled.next_step,
+        operator_ruling=ruled.correction.ruling,
+        operator_evidence_ids=ruled.correction.cites,
     )
 
 

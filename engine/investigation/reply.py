@@ -17,6 +17,7 @@ from pydantic import (
 
 from engine.confidence import clamped
 from engine.model.base import Frozen
+from engine.model.correction import OperatorRuling
 from engine.model.finding import (
     CauseKey,
     Claim,
@@ -32,6 +33,8 @@ from engine.promql.caps import MAX_CHARACTERS
 LONGEST_REPLY = 200_000
 MOST_LISTED = 20
 _THOUGHTS = re.compile(r"<(think|thinking|reasoning)>.*?(?:</\1>|\Z)", re.DOTALL | re.IGNORECASE)
+RULED = ("supported", "contradicted", "unverifiable")
+"""What a model may say of a correction; the rest is for code to say."""
 _SURROGATE = re.compile("[\ud800-\udfff]")
 
 
@@ -169,10 +172,33 @@ class _Draft(_Cause):
     claims: Annotated[list[_Claim], BeforeValidator(_few)] = []
 
 
+class RuledCorrection(_Wire):
+    """What call 2 says of a person's correction."""
+
+    ruling: OperatorRuling = OperatorRuling.ABSENT
+    evidence_ids: Ids = []
+
+    @field_validator("ruling", mode="before")
+    @classmethod
+    def _known(cls, value: Any) -> Any:
+        word = value.strip().lower() if isinstance(value, str) else ""
+        return word if word in RULED else OperatorRuling.ABSENT
+
+    @property
+    def cites(self) -> tuple[str, ...]:
+        """Ids the ruling rests on, each once."""
+        return _once(self.evidence_ids)
+
+
+def _an_object(value: Any) -> Any:
+    return value if isinstance(value, dict) else {}
+
+
 class RuledCause(_Cause):
     """Call 2's reply as it was said."""
 
     rulings: Annotated[list[RuledClaim], BeforeValidator(_few)] = []
+    correction: Annotated[RuledCorrection, BeforeValidator(_an_object)] = RuledCorrection()
 
 
 def read_draft(text: str) -> Read | Unreadable:
@@ -211,7 +237,7 @@ def read_ruling(text: str) -> RuledCause | Unreadable:
 
 def _body(text: str, wanted: str) -> dict[str, Any] | Unreadable:
     """Find the object a reply was to hold, bare or under its name."""
-    whole = _object(text[:LONGEST_REPLY])
+    whole = object_in(text[:LONGEST_REPLY])
     if isinstance(whole, Unreadable):
         return whole
     inner = whole.get(wanted)
@@ -222,7 +248,7 @@ def _body(text: str, wanted: str) -> dict[str, Any] | Unreadable:
     return Unreadable(why=f'the object has no "{wanted}" object in it')
 
 
-def _object(text: str) -> dict[str, Any] | Unreadable:
+def object_in(text: str) -> dict[str, Any] | Unreadable:
     """Read the first JSON object of a text that may have thoughts and fences around it."""
     bare = _THOUGHTS.sub("", text)
     start = bare.find("{")

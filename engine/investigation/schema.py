@@ -3,6 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from engine.investigation.reply import RULED
 from engine.model.finding import MemoryVerdict, PlannedCheckKind, Ruling
 from engine.model.pack import CauseClass
 
@@ -57,13 +58,20 @@ _RULINGS = _listed(
     )
 )
 _MEMORY = _one_of([*MemoryVerdict])
+_CORRECTION = _closed({"ruling": _one_of(RULED), "evidence_ids": _IDS})
 
 TWO_CALLS: Schema = _closed(
     {
         "draft": _closed({**_CAUSE, "claims": _CLAIMS, **_REST, "disprove": _CHECKS}),
         "judgement": _closed(
-            {**_CAUSE, "rulings": _RULINGS, **_REST, "memory_verdict": _MEMORY},
-            optional=["memory_verdict"],
+            {
+                **_CAUSE,
+                "rulings": _RULINGS,
+                **_REST,
+                "memory_verdict": _MEMORY,
+                "correction": _CORRECTION,
+            },
+            optional=["memory_verdict", "correction"],
         ),
     },
     optional=["draft", "judgement"],

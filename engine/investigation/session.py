@@ -3,12 +3,13 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+from engine.host_watch import HostWatch
 from engine.investigation.cache import CacheWatch
 from engine.investigation.calls import Caller, Price
 from engine.investigation.conclude import Setting
 from engine.model.incident import Incident
 from engine.model.pack import Pack
-from engine.model.policy import TriageRule
+from engine.model.policy import CorrelationRule, TriageRule
 from engine.model.run import Run
 from engine.ports import LLM, Clock, Embedder, Events, EvidenceTool, NewId, QueryArbiter, Store
 from engine.promql.server import ServerInfo
@@ -32,6 +33,8 @@ class JudgePorts:
     arbiter: QueryArbiter | None = None
     server: ServerInfo | None = None
     extra_matchers: Mapping[str, str] = field(default_factory=dict)
+    hosts: HostWatch | None = None
+    correlation: CorrelationRule = field(default_factory=CorrelationRule)
 
     @property
     def reach(self) -> Reach:
@@ -43,6 +46,8 @@ class JudgePorts:
             arbiter=self.arbiter,
             server=self.server,
             extra_matchers=self.extra_matchers,
+            hosts=self.hosts,
+            correlation=self.correlation,
         )
 
 

@@ -7,6 +7,7 @@ from pydantic import AwareDatetime, Field
 from typing_extensions import override
 
 from engine.model.base import Frozen
+from engine.model.correction import OperatorRuling, Steering
 from engine.model.evidence import InvalidReason, QueryOutcome
 from engine.model.pack import CauseClass
 
@@ -103,6 +104,9 @@ class Judgement(Frozen):
     memory_verdict: MemoryVerdict = MemoryVerdict.SILENT
     missing: str = ""
     next_step: str = ""
+    operator_ruling: OperatorRuling = OperatorRuling.ABSENT
+    """What it said of a governing correction."""
+    operator_evidence_ids: tuple[str, ...] = ()
 
     @property
     def abstains(self) -> bool:
@@ -126,6 +130,8 @@ class CheckResult(Frozen):
     kind: str
     asked: str
     """The question in words or the expression that was tried."""
+    original: str = ""
+    """The expression before its syntax was repaired; empty when it was not."""
     outcome: QueryOutcome
     text: str
     """Rendered result, byte for byte what the model read."""
@@ -311,4 +317,6 @@ class Finding(Frozen):
     round: Round | None = None
     prior: Prior | None = None
     """The earlier case it was adopted from."""
+    steering: Steering | None = None
+    """The correction that governed, and how the judgement stands to it."""
     rejudge_of: str | None = None

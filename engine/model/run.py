@@ -142,6 +142,9 @@ class ModelCall(Frozen):
     settled_at: AwareDatetime | None = None
     usage: Usage = Usage()
     cost_usd: float | None = None
+    held_usd: float = 0
+    """Counts against the budget while nobody knows what it cost."""
+    held_tokens: int = 0
     error: str = ""
 
 

@@ -25,6 +25,7 @@ from engine.pack.sections import (
     impact,
     metrics,
     runbook,
+    zabbix,
 )
 from engine.pack.survey import blind, survey
 from engine.pack.suspects import common_labels, rank
@@ -37,6 +38,7 @@ SECTIONS: Final[Sequence[PackSection]] = (
     changes.SECTION,
     deploys.SECTION,
     cloud.SECTION,
+    zabbix.SECTION,
     runbook.SECTION,
 )
 _NOT_MEASURED = Impact(can_wait=CanWait.UNKNOWN, reason=ImpactReason.NOT_MEASURED)

@@ -7,6 +7,7 @@ from enum import StrEnum
 from typing import Protocol
 
 from engine.fence import strip_invisible
+from engine.host_watch import HostWatch
 from engine.model.base import Frozen
 from engine.model.change import Change
 from engine.model.evidence import Gap, Outcome, Question, Series, Window
@@ -62,6 +63,7 @@ class Ports:
     metrics: EvidenceTool | None = None
     rules: RuleBook | None = None
     changes: ChangeLog | None = None
+    hosts: HostWatch | None = None
 
     def clean(self, text: str) -> str:
         """Take out what nobody can see, then what nobody may see."""

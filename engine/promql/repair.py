@@ -66,10 +66,10 @@ def same_meaning(original: str, replacement: str) -> bool:
 
 def _readings(expression: Expression) -> Iterator[list[_Part]]:
     """Give the ways to read it: one, or one for each aggregation an orphaned clause may have."""
-    clauses = [*_clauses(expression)]
+    clauses = [*clauses_of(expression)]
     if len(clauses) > MAX_NESTING:
         return
-    owners = [_owner(expression, start) for start, _ in clauses]
+    owners = [owner_of(expression, start) for start, _ in clauses]
     taken = [owner for owner in owners if owner is not None]
     orphans = [n for n, owner in enumerate(owners) if owner is None]
     if len(orphans) > 1 or len(set(taken)) < len(taken):
@@ -94,7 +94,7 @@ def _readings(expression: Expression) -> Iterator[list[_Part]]:
             yield _balanced(_parts(expression, clauses, owned, bare))
 
 
-def _clauses(expression: Expression) -> Iterator[tuple[int, int]]:
+def clauses_of(expression: Expression) -> Iterator[tuple[int, int]]:
     """Give the index ranges of the `by` and `without` clauses."""
     for at in expression.places(Role.CLAUSE):
         end = at + 1
@@ -110,7 +110,7 @@ def _spelled(expression: Expression, clause: tuple[int, int]) -> tuple[str, ...]
     return (words[0], *words[1:])
 
 
-def _owner(expression: Expression, clause: int) -> int | None:
+def owner_of(expression: Expression, clause: int) -> int | None:
     """Give the aggregation right before a clause, or the one whose call ends right before it."""
     if clause > 0 and expression.roles[clause - 1] is Role.AGGREGATION:
         return clause - 1

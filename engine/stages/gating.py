@@ -14,10 +14,15 @@ from engine.ports import Queue, Tx
 from engine.routing import route
 from engine.stages.world import World
 
+TRIAL_S = 120.0
+"""How long a trial of a provider may take before another one may try."""
+_PRESSED = frozenset({RunTrigger.MANUAL, RunTrigger.ENGAGE})
+
 
 async def asked(tx: Tx, world: World, incident: Incident, trigger: RunTrigger) -> SkipReason | None:
     """Say why no model may be asked about an incident now; None lets it be asked."""
     now = await tx.now()
+    outage = await tx.outages.open(world.provider)
     rooms = route(await tx.org.rooms(incident.client_id), incident.lead.alert.labels)
     spent = await tx.calls.spent(incident.client_id, day_start(now))
     facts = GateFacts(
@@ -25,12 +30,25 @@ async def asked(tx: Tx, world: World, incident: Incident, trigger: RunTrigger) -
         rooms=tuple(room.triage for room in rooms),
         trigger=trigger,
         model_configured=world.judge is not None,
+        breaker_open=outage is not None
+        and not outage.lets_through(now, pressed=trigger in _PRESSED),
         budget_spent=exhausted(spent, world.rules.budget),
         waiting=await tx.jobs.waiting(Queue.TRIAGE, incident.client_id),
         storm_waiting=world.rules.triage.storm_waiting,
         chronic_quiet=await _quiet(tx, world, incident, now),
     )
     return gate(incident, facts)
+
+
+async def tries(tx: Tx, world: World) -> bool | None:
+    """Take the trial while a provider's breaker is open; None when another one has it.
+
+    False is the usual case: the breaker is shut and whoever passed the gate may ask.
+    """
+    outage = await tx.outages.open(world.provider)
+    if outage is None or not outage.shut:
+        return False
+    return await tx.outages.try_once(world.provider, TRIAL_S) or None
 
 
 async def _flags(tx: Tx, client_id: str) -> Flags | None:

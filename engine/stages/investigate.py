@@ -6,7 +6,12 @@ from datetime import datetime
 from typing import TypeVar
 
 from engine.correlate import judged_scopes
-from engine.errors import EngineError, StoreUnavailableError
+from engine.errors import (
+    BudgetSpentError,
+    EngineError,
+    OperatorActionRequiredError,
+    StoreUnavailableError,
+)
 from engine.failures import Dead, RetryAt, failure_class, next_step
 from engine.investigation.session import JudgePorts
 from engine.model.event import EventFacts, SessionEvent
@@ -19,7 +24,7 @@ from engine.pack.build import PackBuilder
 from engine.ports import Clock, Delivery, NewId, Progress, Tx
 from engine.review import open_review, review_reason
 from engine.stages.facts import note_skip, subject_of
-from engine.stages.gating import asked
+from engine.stages.gating import asked, tries
 from engine.stages.world import World
 from engine.triage import judge
 
@@ -53,6 +58,9 @@ async def investigate(delivery: Delivery, world: World, new_id: NewId) -> Outcom
             return None
         trigger = RunTrigger(delivery.ids.get("trigger", _trigger(incident).value))
         reason = await asked(tx, world, incident, trigger)
+        trial = None if reason is not None else await tries(tx, world)
+        if trial is None:
+            reason = reason or SkipReason.BREAKER_OPEN
         if reason is not None or world.judge is None:
             reason = reason or SkipReason.NO_MODEL
             skipped = await note_skip(tx, incident, reason, new_id)
@@ -64,7 +72,7 @@ async def investigate(delivery: Delivery, world: World, new_id: NewId) -> Outcom
         done = await tx.findings.of_triage(run.triage_id)
     if done is not None:
         return done
-    work = _Work(world, world.judge, incident, run)
+    work = _Work(world, world.judge, incident, run, trial=bool(trial))
     try:
         return await work.finding(delivery, rejudge_of=earlier.triage_id if earlier else None)
     except EngineError as error:
@@ -119,8 +127,11 @@ async def _begun(
 class _Work:
     """One run being worked on."""
 
-    def __init__(self, world: World, ports: JudgePorts, incident: Incident, run: Run) -> None:
+    def __init__(
+        self, world: World, ports: JudgePorts, incident: Incident, run: Run, *, trial: bool
+    ) -> None:
         self._world = world
+        self._trial = trial
         self._incident = incident
         self._run = run
         self._clock: Clock = world.pack.clock
@@ -189,8 +200,15 @@ class _Work:
             facts = {"triage_id": found.triage_id, "trust_level": found.trust_level.value}
             await tx.audit.append(self._incident.client_id, "engine", "finding.kept", facts)
 
-    async def failed(self, error: EngineError, delivery: Delivery) -> RetryAt | Dead:
-        """Say on the card what happened and what follows."""
+    async def failed(self, error: EngineError, delivery: Delivery) -> RetryAt | Dead | SkipReason:
+        """Say on the card what happened and what follows.
+
+        What only tried whether a provider takes us again waits on, like all who were not asked.
+        """
+        if self._trial and (error.tells or isinstance(error, OperatorActionRequiredError)):
+            return await self._left(SkipReason.BREAKER_OPEN)
+        if isinstance(error, BudgetSpentError):
+            return await self._left(SkipReason.BUDGET)
         async with self._world.store.begin() as tx:
             now = await tx.now()
             step = next_step(error, delivery.number, now, self._world.rules.triage)
@@ -204,6 +222,8 @@ class _Work:
                 finished_at=None if waits else now,
             )
             await self._ask_for_review(tx, None if waits else ReviewReason.DEAD_LETTER)
+        if isinstance(step, Dead):
+            step = step.model_copy(update={"said": str(error)[:300]})
         await self._heard(SessionEvent.FAILED, {"class": failure_class(error)})
         await self._told_of_review()
         return step
@@ -215,6 +235,14 @@ class _Work:
     async def _told_of_review(self) -> None:
         if self._opened is not None:
             await self._heard(SessionEvent.REVIEW, {"reason": self._opened})
+
+    async def _left(self, reason: SkipReason) -> SkipReason:
+        """End a run without a model's answer, as if none had been asked."""
+        async with self._world.store.begin() as tx:
+            now = await tx.now()
+            await self._move(tx, RunState.SKIPPED, skip_reason=reason, finished_at=now)
+        await self._heard(SessionEvent.SKIPPED, {"reason": reason})
+        return reason
 
     async def _move(self, tx: Tx, state: RunState, **changed: object) -> None:
         stored = await tx.runs.get(self._run.triage_id)

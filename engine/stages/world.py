@@ -38,6 +38,8 @@ class World:
     judge: JudgePorts | None
     """None when no model is configured."""
     rules: StageRules
+    provider: str = ""
+    """The model's provider, by which its outages are known."""
     rehearsal_model: bool = False
     listen: Listener = field(default=nobody)
 

@@ -11,21 +11,27 @@ from engine.investigation.judgement import judgement_of
 from engine.investigation.reply import Unreadable, read_ruling
 from engine.investigation.session import Session
 from engine.investigation.stops import Stop, stop_of
+from engine.model.correction import Correction
 from engine.model.event import SessionEvent
 from engine.model.finding import Judgement, VerifyStatus
 from engine.model.llm import ModelReply, ModelRequest
 from engine.model.policy import TriageRule
 from engine.model.run import CallKind
 from engine.verification.round import Batch
+from engine.verification.wide import held_to_checks
 
 logger = logging.getLogger(__name__)
 LEAST_S = 1.0
 """Less than this is no attempt."""
 
 
-async def judgement(session: Session, drafted: Drafted, batch: Batch) -> Judgement | VerifyStatus:
+async def judgement(
+    session: Session, drafted: Drafted, batch: Batch, correction: Correction | None = None
+) -> Judgement | VerifyStatus:
     """Ask for the judgement; a call that is lost gives how it was lost, and costs no draft."""
-    request = judging(drafted.request, drafted.reply, batch.results, session.setting, session.rule)
+    request = judging(
+        drafted.request, drafted.reply, batch.results, session.setting, session.rule, correction
+    )
     try:
         reply = await _sent(session, request)
     except TimedOutError:
@@ -39,7 +45,10 @@ async def judgement(session: Session, drafted: Drafted, batch: Batch) -> Judgeme
         facts = {"call": CallKind.VERIFY.value, "why": ruled.why[:200]}
         await session.ports.events(SessionEvent.UNREADABLE, facts)
         return VerifyStatus.ERRORED
-    return judgement_of(ruled, drafted.draft, telling_ids(session.pack, batch.results))
+    said = judgement_of(ruled, drafted.draft, telling_ids(session.pack, batch.results))
+    expression = session.pack.anchor.expression
+    rulings = held_to_checks(said.rulings, batch.results, session.incident, expression)
+    return said.model_copy(update={"rulings": rulings})
 
 
 def _unfinished(reply: ModelReply) -> Unreadable:

@@ -6,12 +6,17 @@ from dataclasses import dataclass, field
 from pydantic import AwareDatetime
 
 from engine.fence import CUT, LABEL_CHARACTERS, strip_invisible
+from engine.host_watch import HostWatch
 from engine.model.base import Frozen
 from engine.model.evidence import Gap, Invalid, InvalidReason, QueryOutcome, outcome_of
 from engine.model.incident import Incident
 from engine.model.pack import Pack
+from engine.model.policy import CorrelationRule
 from engine.ports import Clock, EvidenceTool, QueryArbiter, Store
 from engine.promql.server import ServerInfo
+
+METRICS = "metrics"
+HOSTS = "zabbix"
 
 
 class Subject(Frozen):
@@ -34,12 +39,21 @@ class Reach:
     server: ServerInfo | None = None
     extra_matchers: Mapping[str, str] = field(default_factory=dict)
     """Labels every query of this client is held to."""
+    hosts: HostWatch | None = None
+    correlation: CorrelationRule = field(default_factory=CorrelationRule)
+    """Which labels name a host."""
 
     def backend(self) -> EvidenceTool:
         """Give the metrics backend; a check that needs it runs only where there is one."""
         if self.metrics is None:
             raise LookupError("no metrics backend is configured")
         return self.metrics
+
+    def host_watch(self) -> HostWatch:
+        """Give the monitoring of hosts; a check that needs it runs only where there is one."""
+        if self.hosts is None:
+            raise LookupError("no host monitoring is configured")
+        return self.hosts
 
 
 class Seen(Frozen):
@@ -54,7 +68,6 @@ class Seen(Frozen):
     detail: str = ""
     evaluated_at: AwareDatetime | None = None
     figures: Mapping[str, float] = {}
-    backend: str | None = None
 
 
 Run = Callable[[Subject, Reach], Awaitable[Seen]]
@@ -68,11 +81,13 @@ class CheckKind:
     run: Run
     floor: Callable[[Subject, Reach], bool] | None = None
     """Whether it belongs to the promised minimum here; None when it never does."""
-    asks_backend: bool = True
-    """False when our own records answer."""
+    backend: str | None = METRICS
+    """Whom it asks; None when our own records answer."""
+    promised: bool = True
+    """Whether the floor counts on it: a part of the floor that is asked where it fits does not."""
 
 
-def unanswered(outcome: Invalid | Gap, *, asked: str, name: str, backend: str | None) -> Seen:
+def unanswered(outcome: Invalid | Gap, *, asked: str, name: str) -> Seen:
     """Say that a check came back without an answer, and why."""
     if isinstance(outcome, Invalid):
         text = f"{name}: the query is invalid ({outcome.reason}) and shows nothing"
@@ -84,7 +99,6 @@ def unanswered(outcome: Invalid | Gap, *, asked: str, name: str, backend: str | 
         text=text,
         invalid_reason=outcome.reason if isinstance(outcome, Invalid) else None,
         detail=plain(outcome.detail),
-        backend=backend,
     )
 
 

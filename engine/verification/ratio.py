@@ -33,12 +33,12 @@ async def climb(ratio: Ratio, scopes: Sequence[Scope], tool: EvidenceTool, reach
         if isinstance(outcome, Gap | Invalid):
             name = f"{ratio.name} in {plain(str(scope))}"
             asked = question.queries["good"]
-            return unanswered(outcome, asked=asked, name=name, backend=tool.name)
+            return unanswered(outcome, asked=asked, name=name)
         evaluated_at = outcome.evaluated_at
         figures = _figures(outcome)
         if figures is not None:
             return _found(ratio, scopes[: step + 1], question, figures, evaluated_at)
-    return _nothing(ratio, scopes[0], tool, reach, evaluated_at)
+    return _nothing(ratio, scopes[0], reach, evaluated_at)
 
 
 def _figures(outcome: Answered | Empty) -> dict[str, float] | None:
@@ -70,13 +70,10 @@ def _found(
         scoped=scope.narrow,
         evaluated_at=evaluated_at,
         figures=figures,
-        backend=question.tool,
     )
 
 
-def _nothing(
-    ratio: Ratio, scope: Scope, tool: EvidenceTool, reach: Reach, evaluated_at: datetime
-) -> Seen:
+def _nothing(ratio: Ratio, scope: Scope, reach: Reach, evaluated_at: datetime) -> Seen:
     return Seen(
         asked=ratio.good(scope.matchers(extra=reach.extra_matchers)),
         outcome=QueryOutcome.EMPTY,
@@ -84,5 +81,4 @@ def _nothing(
         scope=scope.labels,
         scoped=scope.narrow,
         evaluated_at=evaluated_at,
-        backend=tool.name,
     )

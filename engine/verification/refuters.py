@@ -18,12 +18,23 @@ _WIDE = frozenset(
 _REFUTES: Mapping[str, frozenset[CauseClass]] = {
     "peer_up_ratio": _WIDE,
     "ready_pods": _WIDE | {CauseClass.RESOURCE_EXHAUSTION},
+    "host_reachability": frozenset({CauseClass.NODE, CauseClass.NETWORK, CauseClass.MONITORING}),
+    "host_neighbours": _WIDE,
+    "version_split": frozenset(
+        {CauseClass.DEPLOY, CauseClass.CONFIG_CHANGE, CauseClass.CODE_FAULT}
+    ),
+    "common_denominator": frozenset(
+        {CauseClass.NODE, CauseClass.NETWORK, CauseClass.CLOUD_PROVIDER, CauseClass.DATABASE}
+    ),
     "incidents_in_window": frozenset(),
+    "cause_series": frozenset(),
+    "widened": frozenset(),
     "model_promql": frozenset(CauseClass) - {CauseClass.OTHER},
 }
 """A query of the model's own asks what its author thought of, so it may speak to any class that
 says something: what is only called "other" can be contradicted by nothing. Other incidents name
-what else burns; that nothing else does proves nothing about this."""
+what else burns; that nothing else does proves nothing about this. A person's checks test the cause
+the person named."""
 
 
 def could_refute(kind: str, cause_class: CauseClass) -> bool:

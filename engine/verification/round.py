@@ -3,7 +3,7 @@
 import asyncio
 import math
 from collections import deque
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from engine.model.base import Frozen
@@ -42,20 +42,38 @@ class Check:
     source: CheckSource
     kind: CheckKind
     query: str = ""
+    original: str = ""
+    """The query before its syntax was repaired."""
 
 
 async def run_batch(
-    subject: Subject, plan: Sequence[PlannedCheck], reach: Reach, rule: VerificationRule
+    subject: Subject,
+    plan: Sequence[PlannedCheck],
+    reach: Reach,
+    rule: VerificationRule,
+    *,
+    repairs: Mapping[str, str] | None = None,
+    steered: Sequence[tuple[CheckKind, str]] = (),
 ) -> Batch:
-    """Run the floor and what the model asked for; the floor depends on nothing the model said."""
-    floor = [
+    """Run the floor, a person's checks and the model's; the floor depends on nothing they said.
+
+    Args:
+        subject: the incident.
+        plan: what the model asked for.
+        reach: whom to ask.
+        rule: how many of the model's checks, and how long they all may take.
+        repairs: corrected texts of queries in the plan.
+        steered: checks of a governing correction; the cap on the model's does not count them.
+    """
+    chosen = choose(plan, reach, rule.max_queries)
+    parts: list[tuple[CheckSource, CheckKind, str]] = [
         (CheckSource.FLOOR, kind, "")
         for kind in CHECKS.values()
         if kind.floor is not None and kind.floor(subject, reach)
     ]
-    chosen = choose(plan, reach, rule.max_queries)
-    model = [(CheckSource.MODEL, PLANNABLE[one.kind], one.query) for one in chosen]
-    checks = [Check(f"R{n}", *parts) for n, parts in enumerate([*floor, *model], start=1)]
+    parts += [(CheckSource.OPERATOR, *one) for one in steered if reach.metrics is not None]
+    parts += [(CheckSource.MODEL, PLANNABLE[one.kind], one.query) for one in chosen]
+    checks = [_check(n, *part, repairs or {}) for n, part in enumerate(parts, start=1)]
     results = await _Runner(subject, reach, rule).run(checks)
     return Batch(
         results=tuple(results),
@@ -63,6 +81,15 @@ async def run_batch(
         floor_fetched=any(_counts(check, r) for check, r in zip(checks, results, strict=True)),
         left_out=len(plan) - len(chosen),
     )
+
+
+def _check(
+    number: int, source: CheckSource, kind: CheckKind, query: str, repairs: Mapping[str, str]
+) -> Check:
+    """Number a check; of a repaired query both texts are kept."""
+    if source is CheckSource.MODEL and query in repairs:
+        return Check(f"R{number}", source, kind, repairs[query], original=query)
+    return Check(f"R{number}", source, kind, query)
 
 
 def choose(plan: Sequence[PlannedCheck], reach: Reach, most: int) -> list[PlannedCheck]:
@@ -74,16 +101,21 @@ def choose(plan: Sequence[PlannedCheck], reach: Reach, most: int) -> list[Planne
 
 def _degraded(checks: Sequence[Check], results: Sequence[CheckResult]) -> tuple[str, ...]:
     """Say how the promised minimum was missed. A check of the model's own never misses it."""
-    floor = [(c, r) for c, r in zip(checks, results, strict=True) if c.source is CheckSource.FLOOR]
+    floor = [(c, r) for c, r in zip(checks, results, strict=True) if _of_floor(c)]
     failed = [f"{FLOOR_FAILED}:{c.kind.name}" for c, r in floor if r.outcome in _BROKEN]
-    backed = any(check.kind.asks_backend for check, _ in floor)
+    backed = any(check.kind.backend is not None for check, _ in floor)
     return tuple(failed if backed else [NO_FLOOR_BACKEND, *failed])
 
 
 def _counts(check: Check, result: CheckResult) -> bool:
     """Whether a check is one of those that make the floor fetched."""
-    of_floor = check.source is CheckSource.FLOOR and check.kind.asks_backend
-    return of_floor and result.scoped and result.outcome is QueryOutcome.FETCHED
+    told = _of_floor(check) and check.kind.backend is not None
+    return told and result.scoped and result.outcome is QueryOutcome.FETCHED
+
+
+def _of_floor(check: Check) -> bool:
+    """Whether a check belongs to the promised minimum."""
+    return check.source is CheckSource.FLOOR and check.kind.promised
 
 
 @dataclass
@@ -110,7 +142,7 @@ class _Runner:
             slice_s = left_s / math.ceil(len(waiting) / self.rule.parallel)
             check = waiting.popleft()
             given_s = min(left_s, max(self.rule.min_query_s, slice_s))
-            self.seen[check.id] = _result(check, await self._make(check, given_s), self.reach)
+            self.seen[check.id] = _result(check, await self._make(check, given_s))
 
     async def _make(self, check: Check, given_s: float) -> Seen:
         """Make one check in the time it is given; too little time is a time-out, not a send."""
@@ -130,13 +162,13 @@ def _late(check: Check, given_s: float) -> Seen:
     return Seen(asked=name, outcome=QueryOutcome.DEGRADED, text=text, detail="timed_out")
 
 
-def _result(check: Check, seen: Seen, reach: Reach) -> CheckResult:
-    asked = seen.backend or (reach.metrics.name if reach.metrics else None)
+def _result(check: Check, seen: Seen) -> CheckResult:
     return CheckResult(
         id=check.id,
         source=check.source,
         kind=check.kind.name,
         asked=seen.asked,
+        original=check.original,
         outcome=seen.outcome,
         text=seen.text,
         scope=seen.scope,
@@ -145,5 +177,5 @@ def _result(check: Check, seen: Seen, reach: Reach) -> CheckResult:
         detail=seen.detail,
         evaluated_at=seen.evaluated_at,
         figures=seen.figures,
-        backend=asked if check.kind.asks_backend else None,
+        backend=check.kind.backend,
     )

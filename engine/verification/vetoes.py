@@ -1,7 +1,7 @@
 """Pure checks that cap trust: what code can see, whatever the models agree on."""
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from datetime import timedelta
 
 from engine.model.alert import AlertClass
@@ -33,7 +33,12 @@ STANDS = 1.0
 METRIC_SLACK_S = 60.0
 """A change point of a series is known to about one scrape; a change's time is exact."""
 AS_STRONG = 0.8
-SPLITS = ("version", "image", "image_tag", "revision", "node", "instance", "host", "zone", "region")
+SPLITS = (
+    *("version", "image", "image_tag", "revision"),
+    *("node", "instance", "host", "zone", "region", "database", "datname"),
+)
+COMPARING = frozenset({"version_split", "common_denominator"})
+"""Kinds of check whose figures are the alert's own series by label and value."""
 _POINTED = CHANGES | {CauseClass.CODE_FAULT}
 """Causes that came with something that was done: without it nothing can be held against them."""
 _ELSEWHERE = frozenset(
@@ -232,15 +237,35 @@ def _services(digest: MetricDigest) -> tuple[str, ...]:
 def _split_alike(accused: Accused) -> bool:
     blamed = _words(accused.cause.component)
     for change in blamed_changes(accused):
-        blamed |= _words(change.what)
-    own = [digest for digest in digests(accused.pack.items) if digest.own_expression]
-    for label in SPLITS:
-        split = [digest for digest in own if label in digest.labels]
-        present = [d.last for d in split if plain(d.labels[label]) in blamed]
-        absent = [d.last for d in split if plain(d.labels[label]) not in blamed]
+        blamed |= _words(change.what.rpartition("→")[2])
+    for split in _splits(accused):
+        present = [number for value, number in split if _is_blamed(value, blamed)]
+        absent = [number for value, number in split if not _is_blamed(value, blamed)]
         if present and absent and 0 < max(present) * AS_STRONG <= max(absent):
             return True
     return False
+
+
+def _splits(accused: Accused) -> Iterator[list[tuple[str, float]]]:
+    """Give the alert's own series by each label that parts it: as measured, and as checked."""
+    own = [digest for digest in digests(accused.pack.items) if digest.own_expression]
+    compared = [r for r in accused.results if r.kind in COMPARING]
+    for label in SPLITS:
+        yield [(d.labels[label], d.last) for d in own if label in d.labels]
+        yield from ([*_figures_by(label, result)] for result in compared)
+
+
+def _figures_by(label: str, result: CheckResult) -> Iterator[tuple[str, float]]:
+    for key, number in result.figures.items():
+        name, _, value = key.partition("=")
+        if name == label:
+            yield value, number
+
+
+def _is_blamed(value: str, blamed: set[str]) -> bool:
+    """Whether a label's value is one of the words, or all of an image's parts are."""
+    parts = _words(value)
+    return plain(value) in blamed or (bool(parts) and parts <= blamed)
 
 
 def stood_before_cause(accused: Accused) -> bool:

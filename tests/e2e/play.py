@@ -52,12 +52,16 @@ async def perform(scene: Scene, act: Act, theatre: Theatre) -> None:
     """Let one act happen and come to rest."""
     if act.prometheus is not None:
         theatre.metrics.broken = FAULTS[act.prometheus]
+    if act.model is not None:
+        theatre.model.answer = SCRIPTS[act.model]
     if act.offset_s:
         await theatre.jump(act.offset_s)
     if act.change is not None:
         at = CURTAIN + timedelta(seconds=act.offset_s)
         reply = await theatre.post({"at": at.isoformat(), **act.change}, "changes")
         assert reply.status_code == 202, reply.text
+    if act.correct is not None:
+        await theatre.correct(**act.correct.model_dump())
     posted = list(scene.posted(act, CURTAIN + timedelta(seconds=act.offset_s)))
     if posted:
         await theatre.fire(*posted)
@@ -74,7 +78,9 @@ def heading(act: Act) -> str:
     did = [f"fire {', '.join(act.fire)}"] if act.fire else []
     did += [f"resolve {', '.join(act.resolve)}"] if act.resolve else []
     did += ["a change is reported"] if act.change else []
+    did += ["a person had said what it really was"] if act.correct else []
     did += [f"prometheus {act.prometheus}"] if act.prometheus else []
+    did += [f"the model is {act.model}"] if act.model else []
     return f"\n== {at:%d %H:%M:%S} (+{act.at}) {'; '.join(did) or 'time passes'}"
 
 
@@ -142,6 +148,8 @@ async def unmet(expected: Expected, theatre: Theatre) -> list[str]:
     """Everything expected that is not so."""
     want = expected.model_dump(exclude_none=True, exclude_unset=True)
     says, never = want.pop("says", []), want.pop("never_says", [])
+    sent = "\n".join(query for _, query in theatre.metrics.asked if query)
+    unasked = [part for part in want.pop("never_asked", []) if part in sent]
     most = want.pop("model_calls_most", None)
     cap = want.pop("confidence_most", None)
     floor = want.pop("floor", None)
@@ -155,6 +163,7 @@ async def unmet(expected: Expected, theatre: Theatre) -> list[str]:
         faults.append(f"floor: wanted {floor!r} in {real['floor']!r}")
     newest, everything = words(theatre)
     faults += [f"the newest card does not say {part!r}" for part in says if part not in newest]
+    faults += [f"the metrics server was asked {part!r}" for part in unasked]
     return faults + [f"somebody is told {part!r}" for part in never if part in everything]
 
 
@@ -193,6 +202,7 @@ async def facts(theatre: Theatre) -> Json:
         "degraded": bool(round_ and round_.degraded),
         "floor": " | ".join(r.text for r in round_.results) if round_ else "",
         "queries": len(asked),
+        "dead": await theatre.words("select reason from dead_letters order by id"),
     }
 
 

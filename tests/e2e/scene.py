@@ -69,10 +69,22 @@ class Expected(Strict):
     """Text of the newest round's floor, in part."""
     queries: int | None = None
     """PromQL the metrics server was asked since the model was first asked; 0 is no floor."""
+    dead: list[str] | None = None
+    """Reasons of the dead letters, oldest first."""
     says: list[str] = []
     """Parts of the newest Slack card."""
+    never_asked: list[str] = []
+    """Parts of PromQL the metrics server was never sent."""
     never_says: list[str] = []
     """Parts no message in either chat has."""
+
+
+class Corrected(Strict):
+    """What a person says was really the cause of the newest incident's alerts."""
+
+    cause: str
+    cause_series: list[str] = []
+    widened: list[str] = []
 
 
 class Act(Strict):
@@ -86,6 +98,10 @@ class Act(Strict):
     resolve: list[str] = []
     change: Json | None = None
     prometheus: Backend | None = None
+    correct: Corrected | None = None
+    """A person's correction of what fires, as if it had been captured earlier."""
+    model: str | None = None
+    """Another model answers from now on."""
     expect: Expected | None = None
     facts_within_s: float | None = None
     """Real seconds a new card may take after the post."""

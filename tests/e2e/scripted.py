@@ -4,7 +4,7 @@ import json
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from bot.drill.doubles.anthropic_replies import Answerer, Reply, as_json
+from bot.drill.doubles.anthropic_replies import ERRORS, Answerer, Reply, as_json
 from bot.drill.rehearsal_model import answer as honest
 from bot.drill.rehearsal_reading import Reading
 
@@ -121,8 +121,16 @@ def _invents(reading: Reading) -> Json:
     return {**said, "root_cause": story, "confidence": 0.99, "claims": claims}
 
 
+def _repairing(body: Json) -> bool:
+    """Whether this is the call that corrects queries."""
+    return "the syntax of PromQL" in json.dumps(body["system"])
+
+
 def _asks_nonsense(body: Json) -> Reply:
-    """Plan one check that is no PromQL; otherwise the honest model."""
+    """Plan one check that is no PromQL and repair it into another one; otherwise be honest."""
+    if _repairing(body):
+        other = "sum(rate(payment_requests_total[5m]))"
+        return as_json({"repairs": [{"index": 1, "query": other}]})
     said = honest(body)
     draft = json.loads(said.content[0]["text"]) if not Reading(body).judging else {}  # type: ignore[union-attr]
     if "draft" not in draft:
@@ -132,6 +140,19 @@ def _asks_nonsense(body: Json) -> Reply:
     return as_json(draft)
 
 
+def _rules_on_the_correction(body: Json) -> Reply:
+    """Support a person's correction whatever its probe says; otherwise be honest."""
+    said = honest(body)
+    reading = Reading(body)
+    if not reading.judging:
+        return said
+    judgement = json.loads(said.content[0]["text"])  # type: ignore[union-attr]
+    probes = [r.id for r in reading.results if r.kind == "cause_series"]
+    judgement["judgement"]["correction"] = {"ruling": "supported", "evidence_ids": probes}
+    judgement["judgement"]["confidence"] = 0.9
+    return as_json(judgement)
+
+
 SCRIPTS: Mapping[str, Answerer] = {
     "honest": honest,
     "agreeable": _scripted(_blames_the_deploy, _agrees),
@@ -139,5 +160,7 @@ SCRIPTS: Mapping[str, Answerer] = {
     "inventing": _scripted(_invents, _agrees),
     "regional": _scripted(_blames_the_region, _gives_the_region_up),
     "nonsense": _asks_nonsense,
+    "corrected": _rules_on_the_correction,
+    "broke": lambda _: ERRORS["credit_balance"],
 }
 """Models by the name scenes call them."""

@@ -88,8 +88,19 @@ async def test_a_certificate_that_expires_can_wait_and_has_no_cause(played: Play
     await played("20_certificate")
 
 
+@pytest.mark.proves("S0-10", "S0-48", "S0-49", "S0-54", "S0-86")
 async def test_a_malformed_check_is_named_and_degrades_nothing(played: Played) -> None:
-    await played("broken_promql")
+    await played("04_broken_promql")
+
+
+@pytest.mark.proves("S3-115", "S3-116", "S3-117")
+async def test_an_empty_account_ends_the_triage_at_once_and_keeps_the_facts(played: Played) -> None:
+    await played("09_credit_gone")
+
+
+@pytest.mark.proves("S0-28", "S0-29", "S0-53")
+async def test_a_correction_nothing_could_test_caps_the_confidence(played: Played) -> None:
+    await played("10_correction")
 
 
 async def test_what_fired_before_the_source_was_known_is_one_digest(played: Played) -> None:

@@ -5,7 +5,7 @@ import secrets
 from collections.abc import AsyncIterator, Callable
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, field
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
@@ -27,6 +27,7 @@ from bot.drill.rehearsal_model import answer as rehearsed
 from bot.outbox import Outbox
 from bot.outbox.pace import RATES
 from bot.serve import Running
+from engine.model.correction import Correction
 from engine.model.run import CaseFile
 from storage.embedded import EmbeddedPostgres
 from storage.store import SqlStore, open_store
@@ -150,12 +151,33 @@ class Theatre:
         async with self.store.begin() as tx:
             return int((await tx.session.execute(text(sql))).scalar() or 0)
 
+    async def words(self, sql: str) -> list[str]:
+        """The one column of a question."""
+        async with self.store.begin() as tx:
+            return list((await tx.session.execute(text(sql))).scalars())
+
     async def cases(self) -> list[CaseFile]:
         """Every incident, oldest first."""
         async with self.store.begin() as tx:
             rows = await tx.session.execute(text("select id from incidents order by number"))
             found = [await tx.case(row.id) for row in rows]
         return [case for case in found if case is not None]
+
+    async def correct(self, **said: Any) -> None:
+        """Keep a person's correction of the newest incident's alerts."""
+        newest = (await self.cases())[-1].incident
+        group = newest.groups[0]
+        correction = Correction(
+            id=secrets.token_hex(16),
+            client_id=newest.client_id,
+            family_key=group.family_key,
+            rule=group.rule,
+            by="ada",
+            at=datetime(2026, 11, 3, 12, 0, tzinfo=UTC),
+            **said,
+        )
+        async with self.store.begin() as tx:
+            await tx.corrections.capture(correction)
 
     def first_post_s(self) -> float | None:
         """Seconds from the last body sent to the newest Slack card; nothing moved in between."""

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
+from engine.host_watch import HostWatch
 from engine.investigation.cache import CacheWatch
 from engine.investigation.session import JudgePorts
 from engine.model.alert import Alert, AlertClass, AlertStatus, Severity
@@ -300,6 +301,7 @@ class Table:
     cache: CacheWatch = field(default_factory=CacheWatch)
     extra: Mapping[str, str] = field(default_factory=dict)
     embedder: Embedder | None = None
+    hosts: HostWatch | None = None
     told: list[tuple[SessionEvent, EventFacts]] = field(default_factory=list)
     progress: list[str] = field(default_factory=list)
 
@@ -336,4 +338,5 @@ class Table:
             metrics=self.metrics,
             arbiter=self.arbiter,
             extra_matchers=self.extra,
+            hosts=self.hosts,
         )

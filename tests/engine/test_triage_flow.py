@@ -410,7 +410,8 @@ def test_an_invalid_check_is_logged_kept_and_counted_with_a_caveat_of_its_own(
 ) -> None:
     caplog.set_level("INFO")
     plan = [{"kind": "promql", "query": "sum(rate(x[5m])", "why": ""}]
-    desk = table(drafted(plan=plan, confidence=0.8), ruled(confidence=0.9, cites=("M2",)))
+    call_2 = ruled(confidence=0.9, cites=("M2",))
+    desk = table(drafted(plan=plan, confidence=0.8), "no repair", call_2)
     finding = desk.triage()
     assert finding.round is not None
     invalid = finding.round.results[2]

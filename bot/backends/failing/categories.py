@@ -9,22 +9,32 @@ TIMEOUTS = frozenset({408, 504, 522, 524})
 OVERLOADED = 529
 RATE_LIMITED = 429
 TOO_LARGE = 413
-DENIED = frozenset({401, 403})
+DENIED = frozenset({401, 403, 407})
 
 _CUT = re.compile(
-    r"peer closed|incomplete chunked|premature(?:ly)? (?:close|end)"
+    r"peer closed|disconnected without|incomplete chunked|premature(?:ly)? (?:close|end)"
     r"|stream (?:was |has )?(?:cut|ended|closed|interrupted)"
     r"|connection (?:was )?(?:closed|lost) (?:before|while)",
     re.IGNORECASE,
 )
 _LIMITED_WORDS = re.compile(r"quota|rate limit|too many requests|throttl", re.IGNORECASE)
 _UNREACHABLE = re.compile(
-    r"connect|network|refused|reset|resolve|unreachable|name or service|ssl|tls", re.IGNORECASE
+    r"connect|network|refused|reset|resolv|name resolution|getaddrinfo|no route|unreachable"
+    r"|name or service|nodename|ssl|tls|certificate|proxy",
+    re.IGNORECASE,
 )
 _TIMED_OUT = re.compile(r"time-?d?[ -]?out", re.IGNORECASE)
+_OVERLOADED_WORDS = re.compile(r"\boverloaded\b", re.IGNORECASE)
 _PAGE = re.compile(r"\s*<(?:!doctype|html|head|body)", re.IGNORECASE)
-_LATE_CODE = re.compile(r"time_?out")
-_LIMITED_CODE = re.compile(r"rate_?limit|resource_exhausted|throttl|too_?many_?requests")
+_LATE_CODE = re.compile(r"time_?out|deadline_exceeded")
+_LIMITED_CODE = re.compile(
+    r"rate_?limit|resource_exhausted|throttl|too_?many_?requests|quota_?exceeded"
+)
+_JUDGED_CONTENT = re.compile(
+    r"flagged|moderation|guardrail|content[ _](?:filter|policy|management)|contentpolicy",
+    re.IGNORECASE,
+)
+"""A status of denied is about the words that were sent, not about the key."""
 
 _REFUSALS: tuple[tuple[Category, re.Pattern[str]], ...] = (
     (
@@ -32,7 +42,8 @@ _REFUSALS: tuple[tuple[Category, re.Pattern[str]], ...] = (
         re.compile(
             r"(?:prompt|input|request) is too long|input length|context[ _](?:limit|window|length)"
             r"|maximum context|too many (?:input )?tokens|prompt tokens? (?:limit|exceed)"
-            r"|exceeds? the (?:context|maximum number of tokens)",
+            r"|exceeds? the (?:context|maximum number of tokens)|context_length_exceeded"
+            r"|range of input length",
             re.IGNORECASE,
         ),
     ),
@@ -48,7 +59,7 @@ _REFUSALS: tuple[tuple[Category, re.Pattern[str]], ...] = (
         Category.CONTENT_FILTER,
         re.compile(
             r"content[ _](?:filter|policy|management)|contentpolicy|blocked by|usage polic|safety"
-            r"|responsible ai",
+            r"|responsible ai|guardrail|moderation|was flagged",
             re.IGNORECASE,
         ),
     ),
@@ -71,8 +82,11 @@ _REFUSALS: tuple[tuple[Category, re.Pattern[str]], ...] = (
             r"^operation not allowed|not allowed to (?:use|access)|not authori[sz]ed"
             r"|unauthori[sz]ed|access (?:is )?denied|(?:do|does)(?: not|n.t) have (?:access|perm)"
             r"|(?:organization|account|workspace|project|key) (?:has been|is|was) "
-            r"(?:disabled|suspended|deactivated|on hold|revoked)|invalid (?:x-)?api[ -]?key"
-            r"|authentication|permission denied",
+            r"(?:disabled|suspended|deactivated|on hold|revoked)|api[ _-]?key(?: is)? not valid"
+            r"|(?:invalid|incorrect|expired|missing) (?:x-)?(?:api[ -]?)?(?:key|token)"
+            r"|(?:key|token) (?:has |is )?(?:expired|revoked)|api_key_invalid|invalid_api_key"
+            r"|authentication|permission denied|consumer_suspended|service_disabled"
+            r"|(?:location|country|region)\b.{0,40} not supported",
             re.IGNORECASE,
         ),
     ),
@@ -85,6 +99,7 @@ def of_outage(codes: Sequence[str], statuses: Sequence[int], words: Sequence[str
     rules = (
         (any(_CUT.search(said) for said in words), Category.STREAM_CUT),
         (OVERLOADED in statuses or any("overloaded" in c for c in codes), Category.OVERLOADED),
+        (any(map(_OVERLOADED_WORDS.search, words)), Category.OVERLOADED),
         (_any(TIMEOUTS, statuses) or any(map(_LATE_CODE.search, codes)), Category.TIMEOUT),
         (RATE_LIMITED in statuses or any(map(_LIMITED_CODE.search, codes)), Category.RATE_LIMIT),
         (any(map(_LIMITED_WORDS.search, words)), Category.RATE_LIMIT),
@@ -98,6 +113,8 @@ def of_outage(codes: Sequence[str], statuses: Sequence[int], words: Sequence[str
 
 def of_refusal(codes: Sequence[str], statuses: Sequence[int], words: Sequence[str]) -> Category:
     """Name a request that would be refused again."""
+    if any(map(_JUDGED_CONTENT.search, words)):
+        return Category.CONTENT_FILTER
     if _any(DENIED, statuses) or {"authentication_error", "permission_error"} & set(codes):
         return Category.AUTH
     if TOO_LARGE in statuses or "request_too_large" in codes:

@@ -1,5 +1,6 @@
 """What a response without an error status comes to: a good message, or one that can't be used."""
 
+import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -25,6 +26,9 @@ STOPPED: Mapping[str, Verdict] = {
 }
 """Reasons that decide whatever was said. A tool call that was cut short never runs."""
 
+_STOPS = re.compile(r"stop_reason\W{1,6}(?!null|None)[a-z]")
+"""A stream tells why it stopped before its end; one that does not was cut."""
+
 
 def of_message(answer: Answer) -> Verdict:
     """Judge a response that should be a message."""
@@ -47,10 +51,12 @@ def of_message(answer: Answer) -> Verdict:
 def of_stream(answer: Answer) -> Verdict:
     """Judge a stream that came to no message: an error told in it, or no end."""
     heard = hear(answer.body)
-    if "error" in heard.codes or answer.status is None or answer.status >= 400:  # noqa: PLR2004
+    failed = any(name.lower().endswith("exception-type") for name in answer.headers)
+    failed = failed or answer.status is None or answer.status >= 400  # noqa: PLR2004
+    if failed or "error" in heard.codes:
         return decide(answer)
-    ended = "message_stop" in heard.codes
-    return GOOD if ended else CUT
+    whole = "message_stop" in heard.codes and _STOPS.search(str(answer.body)) is not None
+    return GOOD if whole else CUT
 
 
 def _no_message(answer: Answer) -> Verdict:

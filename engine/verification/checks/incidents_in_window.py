@@ -46,5 +46,5 @@ CHECK = CheckKind(
     name="incidents_in_window",
     run=run,
     floor=lambda _subject, _reach: True,
-    asks_backend=False,
+    backend=None,
 )

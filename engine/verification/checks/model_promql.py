@@ -1,125 +1,13 @@
-"""A query the model thinks could disprove its own draft: judged and narrowed before it is sent."""
+"""A query the model thinks could disprove its own draft."""
 
-from collections.abc import Iterator, Mapping
-
-from engine.model.evidence import (
-    Answered,
-    Empty,
-    Gap,
-    Invalid,
-    InvalidReason,
-    QueryOutcome,
-    Question,
-    Series,
-)
-from engine.ports import ArbiterSays
-from engine.promql.check import Verdict, check
-from engine.promql.narrow import Inserted, NotInserted, insert_matchers
 from engine.promql.policy import FOR_MODELS
-from engine.promql.selectors import NAME_LABEL, selectors
-from engine.verification.kind import CheckKind, Reach, Seen, Subject, plain, unanswered
-from engine.verification.scope import narrowest
-
-MOST_SERIES = 8
-MOST_LABELS = 6
-NAME = "query"
+from engine.verification.kind import CheckKind, Reach, Seen, Subject
+from engine.verification.querying import queried
 
 
 async def run(subject: Subject, reach: Reach) -> Seen:
-    """Judge the query, narrow it to the client and the incident's scope, then ask."""
-    query = subject.query
-    refused = await _refused(query, reach)
-    narrowed = refused or _narrowed(query, narrowest(subject.incident), reach)
-    if isinstance(narrowed, Invalid):
-        return unanswered(narrowed, asked=query, name=NAME, backend=None)
-    outcome = await reach.backend().ask(
-        Question(tool=reach.backend().name, queries={NAME: narrowed})
-    )
-    if isinstance(outcome, Gap | Invalid):
-        return unanswered(outcome, asked=narrowed, name=NAME, backend=reach.backend().name)
-    return _seen(narrowed, outcome, reach)
-
-
-async def _refused(query: str, reach: Reach) -> Invalid | None:
-    """Give the reason why a query is never sent, or None; the server rules where we are unsure."""
-    found = check(query, server=reach.server, policy=FOR_MODELS)
-    if found.verdict is Verdict.VALID:
-        return None
-    if found.verdict is Verdict.INVALID and found.reason is not None:
-        return Invalid(
-            expression=query, reason=InvalidReason(found.reason.value), detail=found.detail
-        )
-    says, words = ArbiterSays.UNREACHABLE, found.detail
-    if reach.arbiter is not None:
-        says, words = await reach.arbiter.judge(query)
-    match says:
-        case ArbiterSays.VALID:
-            return None
-        case ArbiterSays.INVALID:
-            return Invalid(expression=query, reason=InvalidReason.SYNTAX, detail=words)
-        case ArbiterSays.UNREACHABLE:
-            return Invalid(expression=query, reason=InvalidReason.UNSURE, detail=words)
-
-
-def _narrowed(query: str, scope: Mapping[str, str], reach: Reach) -> str | Invalid:
-    """Hold selectors to the client, and to the incident's scope where they hold to nothing."""
-    scoped = insert_matchers(query, scope, only_where_missing=True, server=reach.server)
-    if isinstance(scoped, Inserted):
-        extra = reach.extra_matchers
-        scoped = insert_matchers(scoped.expr, extra, only_where_missing=False, server=reach.server)
-    match scoped:
-        case Inserted():
-            return scoped.expr
-        case NotInserted():
-            return Invalid(expression=query, reason=InvalidReason.SCOPE, detail=scoped.detail)
-
-
-def _seen(query: str, answer: Answered | Empty, reach: Reach) -> Seen:
-    series = answer.results.get(NAME, ()) if isinstance(answer, Answered) else ()
-    truncated = answer.truncated if isinstance(answer, Answered) else 0
-    lines = [f"{plain(query, 400)} at {answer.evaluated_at:%H:%M:%S}Z"]
-    lines += _said(series, truncated) if series else ["(no data)"]
-    return Seen(
-        asked=query,
-        outcome=QueryOutcome.FETCHED if series else QueryOutcome.EMPTY,
-        text="\n".join(lines),
-        scope=_held(query),
-        scoped=_is_scoped(query, reach.extra_matchers),
-        evaluated_at=answer.evaluated_at,
-        figures={NAME: series[0].last} if len(series) == 1 else {},
-        backend=reach.backend().name,
-    )
-
-
-def _said(series: tuple[Series, ...], truncated: int) -> Iterator[str]:
-    """Give the highest values first, each before its labels; say how many are left out."""
-    ranked = sorted(series, key=lambda one: -one.last)
-    for one in ranked[:MOST_SERIES]:
-        labels = [f"{plain(k, 64)}={plain(v, 64)}" for k, v in sorted(one.labels.items())]
-        cut = ["…"] if len(labels) > MOST_LABELS else []
-        yield f"{one.last:.6g} {{{', '.join(labels[:MOST_LABELS] + cut)}}}"
-    left = len(series) - min(len(series), MOST_SERIES) + truncated
-    if left:
-        yield f"{left} more"
-
-
-def _held(query: str) -> dict[str, str]:
-    """Give the labels every selector holds to the same value."""
-    held = [
-        {m.label: m.value for m in s.matchers if m.pins and m.label != NAME_LABEL}
-        for s in selectors(query)
-    ]
-    first = held[0] if held else {}
-    return {k: v for k, v in first.items() if all(one.get(k) == v for one in held)}
-
-
-def _is_scoped(query: str, extra: Mapping[str, str]) -> bool:
-    """Whether every selector holds a label to a value; what the whole client holds is no scope."""
-    found = selectors(query)
-    return bool(found) and all(
-        any(m.pins and m.label != NAME_LABEL and m.label not in extra for m in s.matchers)
-        for s in found
-    )
+    """Ask it within what a model may ask for."""
+    return await queried(subject, reach, FOR_MODELS)
 
 
 CHECK = CheckKind(name="model_promql", run=run)
