@@ -26,7 +26,7 @@ from bot.listen import SessionCounter
 from bot.outbox import Outbox
 from bot.poller import Poller
 from bot.schedule import Sweeper
-from bot.telemetry import Telemetry
+from bot.telemetry import BASES, PROVIDERS, Telemetry
 from bot.worker import Worker
 from cards.render.links import Allowed, listed
 from engine.intake import Filed, Rules
@@ -79,7 +79,12 @@ class House:
         self.late_model = model_of(self.settings.model, self.redactor.text)
         self.model = self._watched(self.late_model)
         self.cache = CacheWatch()
-        self._counter = SessionCounter(self.telemetry)
+        model = self.settings.model
+        self._counter = SessionCounter(
+            self.telemetry,
+            provider=PROVIDERS[model.base_url is not None],
+            basis=BASES[model.price_per_mtok is not None],
+        )
         self.queue = PostgresQueue(
             self.store,
             per_client={Queue.TRIAGE: self.settings.triage.concurrency_per_client},

@@ -42,11 +42,11 @@ class Caller:
             async with self.clock.timeout(timeout_s):
                 reply = await self.llm.complete(request, timeout_s)
         except TimeoutError:
-            late = TimedOutError(f"{timeout_s:.0f} s")
-            await self._close(call, CallState.FAILED, error=str(late))
+            late = TimedOutError(f"{timeout_s:.0f} s", kind="timeout")
+            await self._close(call, CallState.FAILED, error=late)
             raise late from None
         except EngineError as error:
-            await self._close(call, CallState.FAILED, error=str(error))
+            await self._close(call, CallState.FAILED, error=error)
             raise
         await self._close(call, CallState.OK, reply=reply)
         return reply
@@ -72,7 +72,12 @@ class Caller:
         return call
 
     async def _close(
-        self, call: ModelCall, state: CallState, *, reply: ModelReply | None = None, error: str = ""
+        self,
+        call: ModelCall,
+        state: CallState,
+        *,
+        reply: ModelReply | None = None,
+        error: EngineError | None = None,
     ) -> None:
         usage = reply.usage if reply else Usage()
         async with self.store.begin() as tx:
@@ -82,14 +87,16 @@ class Caller:
                     "settled_at": await tx.now(),
                     "usage": usage,
                     "cost_usd": self.price(call.model, usage) if reply else None,
-                    "error": error[:500],
+                    "error": str(error)[:500] if error else "",
                 }
             )
             await tx.calls.settle(settled, reply.canonical() if reply else "")
             facts = _facts(settled, reply)
             await tx.audit.append(self.run.client_id, ACTOR, "llm.response", facts)
         self.sent.append(settled)
-        event = {**facts, "cost_usd": settled.cost_usd}
+        event: dict[str, str | int | float | None] = {**facts, "cost_usd": settled.cost_usd}
+        if error is not None:
+            event |= {"error_kind": error.kind, "echo": error.echo}
         await self.events(SessionEvent.CALL, event)
 
 

@@ -14,13 +14,14 @@ class SessionEvent(StrEnum):
     SKIPPED = "skipped"
     """No model was asked: `reason`."""
     PACK = "pack"
-    """A pack was frozen: `sections` that are degraded, `hash`."""
+    """A pack was frozen: `sections` that are degraded, `hash`, `bytes`."""
     FAILED = "failed"
     """A delivery ended without a finding: `class`."""
     STAGE = "stage"
     """A stage ended: `stage`, `seconds`."""
     CALL = "call"
-    """A model call was settled: `call`, `model`, `result`, tokens, `cost_usd`."""
+    """A model call was settled: `call`, `model`, `result`, tokens, `cost_usd`; of one that failed
+    `error_kind` and `echo`."""
     FALLBACK = "fallback"
     """The model name was refused and the other one asked: `from`, `to`."""
     CACHE_MISS = "cache_miss"
@@ -48,7 +49,8 @@ class SessionEvent(StrEnum):
     REVIEW = "review"
     """A person has to look: `reason`."""
     STAMP = "stamp"
-    """`trust_level`, `disposition`, `confidence`, `path`, `unsupported`, `shortcircuit`."""
+    """`trust_level`, `disposition`, `confidence`, `path`, `unsupported`, `unsupported_key`,
+    `cause_sources`, `abstention`, `memory`, `shortcircuit`."""
 
 
 EventFacts = Mapping[str, str | int | float | bool | None]
