@@ -105,7 +105,7 @@ def _block(block: Block, able: Capabilities) -> Json:
 
 def _heard(message: object, request: ModelRequest) -> ModelReply:
     """Read a reply; an error told with status 200 is the error it tells."""
-    said = message.to_dict() if isinstance(message, Message) else message
+    said = message.to_dict(warnings=False) if isinstance(message, Message) else message
     if isinstance(said, dict) and "error" in said:
         raise classify(httpx2.codes.OK, said, {}, _sent(request))
     return reply_of(message)

@@ -169,6 +169,7 @@ def sweeper(world: World, telemetry: Telemetry) -> Sweeper:
         world=lambda _: pytest.fail("no world is needed"),
         configured=(),
         retention_s=1e9,
+        provider="",
     )
 
 
