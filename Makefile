@@ -4,7 +4,7 @@ UV := .venv/bin/uv
 SHELL := /bin/bash
 
 .DEFAULT_GOAL := help
-.PHONY: help setup setup-dev check test drill faults bench eval docs lock migration promql-report pictures proven clean
+.PHONY: help setup setup-dev check test drill faults bench mutants eval docs lock migration promql-report pictures proven clean
 
 help: ## list these targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
@@ -52,6 +52,9 @@ bench: .venv/.dev ## speed, memory, tokens: prints its figures
 
 eval: .venv/.dev ## how often a wrong cause is stamped verified, beside accuracy and abstention
 	$(PY) -m tests.eval
+
+mutants: .venv/.dev ## put small faults into the code that judges; ends when its minutes are over
+	$(PY) -m tests.mutants --minutes $(or $(MINUTES),45) $(MODULES)
 
 lock: .venv/.dev ## resolve the locks again
 	$(UV) pip compile pyproject.toml -o requirements.lock $(LOCK)

@@ -113,7 +113,7 @@ class House:
         public = [
             backend.public_url
             for client in own.by_client.values()
-            for backend in (client.prometheus, client.alertmanager, client.zabbix)
+            for backend in (client.prometheus, client.alertmanager, client.loki, client.zabbix)
             if backend is not None and backend.public_url
         ]
         ours = [own.http.public_url] if own.http.public_url else []
@@ -177,7 +177,8 @@ class House:
     def _judge_ports(self, client_id: str) -> JudgePorts | None:
         if self.model is None:
             return None
-        metrics = self.backends[client_id].metrics
+        backends = self.backends[client_id]
+        metrics, logs, kubernetes = backends.metrics, backends.logs, backends.kubernetes
         return JudgePorts(
             store=self.store,
             llm=self.model,
@@ -189,6 +190,11 @@ class House:
             metrics=metrics.guarded if metrics else None,
             arbiter=metrics.tool if metrics else None,
             server=metrics.server if metrics else None,
+            logs=logs.guarded if logs else None,
+            log_matchers=logs.matchers if logs else {},
+            kubernetes=kubernetes.guarded if kubernetes else None,
+            compliance=backends.compliance,
+            redact=self.redactor.text,
             extra_matchers=metrics.extra_matchers if metrics else {},
             hosts=self.backends[client_id].hosts,
             correlation=self.settings.correlation,

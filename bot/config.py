@@ -90,6 +90,9 @@ class ClientSettings(_Strict):
 
     prometheus: BackendSettings | None = Field(None, description="Metrics.")
     alertmanager: BackendSettings | None = Field(None, description="Alerts, polled.")
+    loki: BackendSettings | None = Field(None, description="Logs.")
+    kubernetes: BackendSettings | None = Field(None, description="Kubernetes API, events only.")
+    compliance_file: Path | None = Field(None, description="Facts of a compliance scan, YAML.")
     zabbix: BackendSettings | None = Field(
         None, description="Host monitoring; bearer_file holds an API token."
     )

@@ -4,6 +4,8 @@ from collections.abc import Callable, Mapping
 
 from bot.telemetry import BASES, PROVIDERS, Telemetry
 from engine.model.event import EventFacts, SessionEvent
+from engine.model.finding import TriagePath, VerifyStatus
+from engine.model.ledger import Bound
 from engine.model.run import Run
 from engine.telling import CauseSource
 
@@ -91,6 +93,30 @@ def _draft(telemetry: Telemetry, _: Run, facts: EventFacts) -> None:
         telemetry.observe("triage_self_confidence", float(facts["self_confidence"] or 0))
 
 
+def _loop(telemetry: Telemetry, _: Run, facts: EventFacts) -> None:
+    loop = facts["stage"] == "loop"
+    path = TriagePath.FULL if loop else TriagePath.SHORT_CIRCUIT
+    telemetry.observe("triage_investigation_loops", float(facts["loops"] or 0), path=path)
+    if facts["loops"] and loop:
+        seconds = float(facts["seconds"] or 0)
+        telemetry.observe("triage_duration_seconds", seconds, stage="loop")
+    if facts["bound"] is not None:
+        telemetry.count(BOUNDS[str(facts["bound"])], stage=str(facts["stage"]))
+
+
+BOUNDS: Mapping[str, str] = {
+    Bound.TOKENS: "triage_token_budget_exceeded_total",
+    Bound.DEADLINE: "triage_timeout_total",
+    Bound.LOOPS: "triage_loop_limit_total",
+}
+
+
+def _verify(telemetry: Telemetry, _: Run, facts: EventFacts) -> None:
+    telemetry.count("triage_verify_total", status=str(facts["status"]))
+    if facts["status"] == VerifyStatus.TIMED_OUT:
+        telemetry.count("triage_timeout_total", stage="verify")
+
+
 def _grounded(telemetry: Telemetry, _: Run, facts: EventFacts) -> None:
     telemetry.observe("triage_groundedness", float(facts["score"] or 0))
     telemetry.count("triage_scored_verdicts_total")
@@ -137,6 +163,10 @@ COUNTS: Mapping[SessionEvent, Count] = {
     SessionEvent.CACHE_MISS: lambda t, _, f: t.count(
         "llm_cache_miss_total", provider=str(f["provider"])
     ),
+    SessionEvent.TOOL: lambda t, _, f: t.count(
+        "triage_tool_calls_total", tool=str(f["tool"]), outcome=str(f["outcome"])
+    ),
+    SessionEvent.LOOP: _loop,
     SessionEvent.DRAFT: _draft,
     SessionEvent.QUERY: _query,
     SessionEvent.REPAIR: lambda t, _, f: t.count(
@@ -145,7 +175,7 @@ COUNTS: Mapping[SessionEvent, Count] = {
     SessionEvent.OPERATOR_RULING: _ruling,
     SessionEvent.ROUND: lambda t, _, f: t.count("triage_round_total", outcome=str(f["outcome"])),
     SessionEvent.VERIFY_RETRY: lambda t, _, __: t.count("triage_verify_retries_total"),
-    SessionEvent.VERIFY: lambda t, _, f: t.count("triage_verify_total", status=str(f["status"])),
+    SessionEvent.VERIFY: _verify,
     SessionEvent.GROUNDED: _grounded,
     SessionEvent.STEP: lambda t, _, f: t.count(
         "triage_confidence_capped_total", step=str(f["step"])

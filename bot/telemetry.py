@@ -28,6 +28,7 @@ from engine.model.finding import (
     Veto,
 )
 from engine.model.incident import AttachTrigger
+from engine.model.ledger import ToolName
 from engine.model.org import Platform
 from engine.model.pack import SectionName
 from engine.model.review import ReviewReason
@@ -58,6 +59,7 @@ BASES = ("estimated", "measured")
 """Whether a cost comes from a price we assume or from a configured one."""
 _STAGES = (
     "pack",
+    "loop",
     "confirm",
     "conclude",
     "validate",
@@ -67,6 +69,7 @@ _STAGES = (
     "notify",
     "total",
 )
+BOUNDED = ("loop", "confirm", "verify")
 _SECONDS = (0.05, 0.1, 0.25, 0.5, 1, 1.5, 2, 5, 10, 30, 60, 120, 300, 420)
 _BYTES = (1_000, 4_000, 8_000, 16_000, 32_000, 64_000, 128_000, 256_000)
 _SHARES = tuple(round(i / 20, 2) for i in range(1, 21))
@@ -133,6 +136,35 @@ METRICS: tuple[Metric, ...] = (
         name="triage_confidence_capped_total",
         help="Steps that lowered a confidence.",
         labels={"step": tuple(ConfidenceStepName)},
+    ),
+    Metric(
+        name="triage_investigation_loops",
+        help="Turns in which a model asked for tools.",
+        labels={"path": tuple(TriagePath)},
+        buckets=(0, 1, 2, 3, 5, 8, 12, 16, 20),
+    ),
+    Metric(
+        name="triage_tool_calls_total",
+        help="Tool calls by how they ended; repeated ones were answered from the ledger.",
+        labels={
+            "tool": (*ToolName, "unknown"),
+            "outcome": (*QueryOutcome, "repeated", "refused"),
+        },
+    ),
+    Metric(
+        name="triage_token_budget_exceeded_total",
+        help="Stages stopped at their token limit.",
+        labels={"stage": BOUNDED},
+    ),
+    Metric(
+        name="triage_timeout_total",
+        help="Stages stopped at their time limit.",
+        labels={"stage": BOUNDED},
+    ),
+    Metric(
+        name="triage_loop_limit_total",
+        help="Stages stopped at their limit of turns.",
+        labels={"stage": BOUNDED},
     ),
     Metric(
         name="triage_verify_total",

@@ -61,8 +61,15 @@ def lines(finding: Finding) -> tuple[Line, ...]:
     """Every caveat of a finding, the gravest first."""
     coded = [line for c in _in_order(finding.caveats) for line in WORDS[c.code](c, finding)]
     unbacked = unsupported_line(finding)
-    ordered = (*degraded_lines(finding), *status_lines(finding), unbacked, *coded)
+    gone = vanished_line(finding)
+    ordered = (*degraded_lines(finding), *status_lines(finding), unbacked, *coded, gone)
     return tuple(dict.fromkeys(filter(None, ordered)))
+
+
+def vanished_line(finding: Finding) -> Line:
+    """What could be asked in the investigation before and is connected no more."""
+    gone = tuple(dict.fromkeys(words.TOOL[tool] for tool in finding.vanished))
+    return say(f"could not ask for {words.listed(gone)} any more") if gone else ()
 
 
 def _in_order(caveats: Sequence[Caveat]) -> list[Caveat]:

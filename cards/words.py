@@ -1,11 +1,12 @@
 """The phrases of every enum a card shows; the engine emits enums, this page speaks."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from cards.figures import duration, per_cent, plain
 from engine.model.alert import Severity
 from engine.model.evidence import GapCause, InvalidReason, QueryOutcome
 from engine.model.finding import CheckSource, Ruling, TrustLevel, Veto
+from engine.model.ledger import ToolName
 from engine.model.pack import (
     CanWait,
     CauseClass,
@@ -207,3 +208,27 @@ def _of_traffic(impact: Impact) -> str:
 
 def _left(impact: Impact) -> str:
     return "" if impact.until_s is None else f", {duration(impact.until_s)} left"
+
+
+TOOL: Mapping[ToolName, str] = {
+    ToolName.METRICS_NOW: "metrics",
+    ToolName.METRICS_OVER_TIME: "metrics",
+    ToolName.LOGS: "logs",
+    ToolName.CHANGES: "changes",
+    ToolName.INCIDENTS: "other incidents",
+    ToolName.KUBERNETES_EVENTS: "Kubernetes events",
+    ToolName.COMPLIANCE_FACTS: "compliance facts",
+}
+
+
+def looking(tools: Sequence[ToolName]) -> str:
+    """Where a model looks now, the last place named, and where it looked before."""
+    places = tuple(dict.fromkeys(TOOL[tool] for tool in reversed(tools)))
+    now, before = places[0], places[:0:-1]
+    seen = f"looked at {listed(before)}; " if before else ""
+    return f"{seen}looking at {now}"
+
+
+def listed(names: Sequence[str]) -> str:
+    """Names as one says them."""
+    return " and ".join(filter(None, [", ".join(names[:-1]), *names[-1:]]))

@@ -1,6 +1,6 @@
 """What lowers this finding against the install's normal: codes, and the facts for their words."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from enum import StrEnum
 from types import MappingProxyType
 
@@ -13,6 +13,7 @@ from engine.model.finding import (
     Round,
     Veto,
 )
+from engine.model.ledger import LedgerEntry, ToolName
 from engine.model.pack import MetricDigest, Pack, SectionName
 
 
@@ -100,7 +101,10 @@ _LIVE = frozenset(SectionName) - {
 """Sections that look at the thing itself, not at the alert or at memory."""
 
 
-def metadata_only(pack: Pack, round_: Round | None) -> bool:
+_LOOKS = frozenset(ToolName) - {ToolName.INCIDENTS}
+
+
+def metadata_only(pack: Pack, round_: Round | None, ledger: Sequence[LedgerEntry] = ()) -> bool:
     """Whether nothing but the alert itself was known: no live evidence and no scoped answer.
 
     Other incidents and a ratio over everything say nothing about this one.
@@ -117,4 +121,5 @@ def metadata_only(pack: Pack, round_: Round | None) -> bool:
         for result in (round_.results if round_ else ())
         if result.outcome is QueryOutcome.FETCHED and result.scoped and result.backend
     ]
-    return not live and not answers
+    looked = [e for e in ledger if e.outcome is QueryOutcome.FETCHED and e.tool in _LOOKS]
+    return not live and not answers and not looked

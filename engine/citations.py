@@ -4,18 +4,25 @@ from collections.abc import Iterable, Sequence
 
 from engine.model.evidence import QueryOutcome
 from engine.model.finding import CheckResult, Claim, ClaimRuling, Ruling
+from engine.model.ledger import LedgerEntry
 from engine.model.pack import Pack
 
 
-def known_ids(pack: Pack, results: Sequence[CheckResult] = ()) -> frozenset[str]:
-    """Every evidence id there is: in the pack or the round."""
-    return frozenset(item.id for item in pack.items) | {result.id for result in results}
+def known_ids(
+    pack: Pack, results: Sequence[CheckResult] = (), ledger: Sequence[LedgerEntry] = ()
+) -> frozenset[str]:
+    """Every evidence id there is: in the pack, the ledger or the round."""
+    asked: list[LedgerEntry | CheckResult] = [*ledger, *results]
+    return frozenset([*(item.id for item in pack.items), *(one.id for one in asked)])
 
 
-def telling_ids(pack: Pack, results: Sequence[CheckResult] = ()) -> frozenset[str]:
-    """Ids that can bear a ruling: a check that was not fetched confirms and contradicts nothing."""
-    silent = {r.id for r in results if r.outcome is not QueryOutcome.FETCHED}
-    return known_ids(pack, results) - silent
+def telling_ids(
+    pack: Pack, results: Sequence[CheckResult] = (), ledger: Sequence[LedgerEntry] = ()
+) -> frozenset[str]:
+    """Ids that can bear a ruling: what was not fetched confirms and contradicts nothing."""
+    asked: list[LedgerEntry | CheckResult] = [*ledger, *results]
+    silent = {one.id for one in asked if one.outcome is not QueryOutcome.FETCHED}
+    return known_ids(pack, results, ledger) - silent
 
 
 def valid_citations(claims: Iterable[Claim], known: frozenset[str]) -> int:

@@ -14,6 +14,7 @@ from engine.model.event import EventFacts, SessionEvent
 from engine.model.evidence import Gap, Outcome, Question
 from engine.model.finding import Finding
 from engine.model.incident import Incident, IncidentState
+from engine.model.ledger import LedgerEntry, ToolName
 from engine.model.llm import Capabilities, ModelReply, ModelRequest
 from engine.model.memory import Near
 from engine.model.org import Client, Room
@@ -178,6 +179,19 @@ class Runs(Protocol):
 
     async def save(self, run: Run) -> None:
         """Record where it stands now."""
+
+    async def tools_before(self, run: Run) -> Sequence[ToolName]:
+        """Tools that the client's last finished run before this one was offered."""
+
+
+class Lookups(Protocol):
+    """What investigations asked beyond their packs."""
+
+    async def add(self, run: Run, entry: LedgerEntry, whole: str) -> None:
+        """Keep an answer with its digest; the same entry again changes nothing."""
+
+    async def of_triage(self, triage_id: str) -> Sequence[LedgerEntry]:
+        """Every answer of a run, in order."""
 
 
 class Findings(Protocol):
@@ -492,6 +506,10 @@ class Tx(Protocol):
     @property
     def calls(self) -> Calls:
         """Model calls."""
+
+    @property
+    def lookups(self) -> Lookups:
+        """What investigations asked."""
 
     @property
     def corrections(self) -> Corrections:

@@ -23,6 +23,9 @@ def review_reason(finding: Finding, severity: Severity) -> ReviewReason | None:
     asked = {
         ReviewReason.UNGROUNDED: CaveatCode.UNGROUNDED in codes,
         ReviewReason.INJECTION_SUSPECTED: CaveatCode.INJECTION_SUSPECTED in codes,
+        ReviewReason.CORRECTION_CONTRADICTED: (
+            finding.steering is not None and finding.steering.contradicted
+        ),
         ReviewReason.REFUTED: finding.verify_status is VerifyStatus.REFUTED,
         ReviewReason.ABSTAINED: finding.disposition is Disposition.ABSTAINED,
         ReviewReason.UNVERIFIED_HIGH: high and finding.trust_level is TrustLevel.UNVERIFIED,

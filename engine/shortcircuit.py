@@ -7,21 +7,21 @@ import logging
 from enum import StrEnum
 
 from engine.errors import EngineError, OperatorActionRequiredError
+from engine.investigation.bounds import Bounds
 from engine.investigation.conclude import asked_again, confirming
 from engine.investigation.drafting import Drafted
 from engine.investigation.judgement import replaced
+from engine.investigation.loop import Looking
 from engine.investigation.reply import Read, Unreadable, read_draft
 from engine.investigation.session import Session
 from engine.investigation.stops import Stop, stop_of
 from engine.model.finding import Draft, Finding, VerifyStatus
-from engine.model.llm import ModelReply
+from engine.model.llm import ModelReply, ModelRequest
 from engine.model.memory import Near, Stub
 from engine.model.pack import Pack
 from engine.model.run import CallKind
 
 logger = logging.getLogger(__name__)
-LEAST_S = 1.0
-"""Less than this is no attempt."""
 
 
 class ShortCircuit(StrEnum):
@@ -78,30 +78,33 @@ async def confirm(session: Session, near: Near) -> Drafted | None:
     Raises:
         OperatorActionRequiredError: only a person can clear it; asking again would cost again.
     """
-    clock, rule = session.ports.clock, session.rule
-    request = confirming(session.pack, session.setting, rule, near.stub)
-    until_s = clock.monotonic() + rule.confirm_deadline
-    left = rule.confirm_token_budget
-    for _ in range(rule.confirm_max_loops):
-        left_s = until_s - clock.monotonic()
-        if left_s < LEAST_S or left <= 0:
-            break
-        asked = request.model_copy(update={"max_tokens": min(left, rule.conclude_max_tokens)})
-        try:
-            reply = await session.caller.send(
-                CallKind.CONFIRM, asked, min(left_s, rule.call_timeout_s)
-            )
-        except OperatorActionRequiredError:
-            raise
-        except EngineError as error:
-            logger.warning("the confirm pass of %s was lost: %s", session.run.triage_id, error)
-            return None
-        left -= reply.usage.output_tokens
+    caller = session.caller
+
+    async def send(request: ModelRequest, timeout_s: float) -> tuple[ModelRequest, ModelReply]:
+        return request, await caller.send(CallKind.CONFIRM, request, timeout_s)
+
+    looking = Looking(session, send, Bounds.confirming(session.rule), "confirm")
+    try:
+        drafted = await _confirmed(session, near, looking)
+    except OperatorActionRequiredError:
+        raise
+    except EngineError as error:
+        logger.warning("the confirm pass of %s was lost: %s", session.run.triage_id, error)
+        drafted = None
+    await looking.ended()
+    return drafted
+
+
+async def _confirmed(session: Session, near: Near, looking: Looking) -> Drafted | None:
+    """Ask until a reply can be read, so many times at most."""
+    request = confirming(session.pack, session.setting, session.rule, near.stub)
+    for _ in range(session.rule.confirm_max_loops):
+        sent, reply = await looking.concluded(request)
         read = _read(reply)
         if isinstance(read, Read):
             adopted = adopts(read.draft, near.stub)
-            return Drafted(read.draft, reply.text, asked, reply.usage) if adopted else None
-        request = asked_again(asked, reply.text, read.why, "draft")
+            return Drafted(read.draft, reply.text, sent, reply.usage) if adopted else None
+        request = asked_again(sent, reply.text, read.why, "draft")
     return None
 
 

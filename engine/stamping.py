@@ -32,6 +32,7 @@ from engine.model.finding import (
     VerifyStatus,
     Veto,
 )
+from engine.model.ledger import Bound, LedgerEntry, ToolName
 from engine.model.memory import Near
 from engine.model.pack import Pack
 from engine.model.policy import TriageRule
@@ -59,8 +60,12 @@ class Material(Frozen):
     judgement: Judgement | None = None
     lost: VerifyStatus | None = None
     """How call 2 was lost: timed out or errored."""
-    ledger: tuple[str, ...] = ()
-    """What tools showed, without what they were asked."""
+    ledger: tuple[LedgerEntry, ...] = ()
+    """What was looked up beyond the pack."""
+    bound: Bound | None = None
+    """What stopped the looking."""
+    vanished: tuple[ToolName, ...] = ()
+    """Tools there were before and are no more."""
     near: Near | None = None
     """The earlier case whose cause was adopted."""
     injected: tuple[str, ...] = ()
@@ -77,8 +82,15 @@ class Material(Frozen):
             "pack_hash": self.pack.hash,
             "created_at": self.created_at,
             "model": self.model,
+            "ledger": self.ledger,
+            "vanished": self.vanished,
             "rejudge_of": self.rejudge_of,
         }
+
+    @property
+    def weak(self) -> dict[Weak, Mapping[str, str | int]]:
+        """What weakens every finding that is made of this, with the facts for its words."""
+        return {Weak.BOUND_HIT: {"bound": self.bound.value}} if self.bound else {}
 
 
 def finding_of(
@@ -100,7 +112,13 @@ def _unjudged(material: Material) -> Finding:
         verify_status=VerifyStatus.NO_ANALYSIS,
         root_cause=None,
         root_cause_key=None,
-        caveats=caveats(material.pack, None, disposition=Disposition.NOT_JUDGED),
+        caveats=caveats(
+            material.pack,
+            None,
+            disposition=Disposition.NOT_JUDGED,
+            weak=frozenset(material.weak),
+            facts=material.weak,
+        ),
     )
 
 
@@ -185,7 +203,9 @@ class _Stamping:
     @cached_property
     def thin(self) -> bool:
         """Whether nothing but the alert itself was known."""
-        return self.root_cause is not None and metadata_only(self.material.pack, self.round)
+        return self.root_cause is not None and metadata_only(
+            self.material.pack, self.round, self.material.ledger
+        )
 
     @cached_property
     def grounded(self) -> Groundedness:
@@ -195,7 +215,8 @@ class _Stamping:
         said = self.material.judgement or self.draft
         material = self.material
         told = material.near.stub.words if material.near else ()
-        return of_finding(said, material.pack, self.round, ledger=material.ledger, recalled=told)
+        shown = [entry.text for entry in material.ledger]
+        return of_finding(said, material.pack, self.round, ledger=shown, recalled=told)
 
     @cached_property
     def ungrounded(self) -> bool:
@@ -233,13 +254,15 @@ class _Stamping:
             rulings=self.rulings,
             pack=self.material.pack,
             results=self.material.batch.results,
+            ledger=self.material.ledger,
         )
         return vetoes(accused)
 
     @cached_property
     def valid_citations(self) -> int:
         results = self.round.results if self.round else ()
-        return valid_citations(self._cited(), known_ids(self.material.pack, results))
+        ledger = self.material.ledger
+        return valid_citations(self._cited(), known_ids(self.material.pack, results, ledger))
 
     def _cited(self) -> Iterator[Claim]:
         for ruling in self.rulings:
@@ -271,6 +294,7 @@ class _Stamping:
             Weak.UNGROUNDED: self.ungrounded,
             Weak.METADATA_ONLY: self.thin,
             Weak.CORRECTION_UNTESTED: self.untested,
+            Weak.BOUND_HIT: self.material.bound is not None,
             Weak.INJECTION_SUSPECTED: bool(self.material.injected),
         }
         return frozenset(name for name, stands in hit.items() if stands)
@@ -278,7 +302,7 @@ class _Stamping:
     @property
     def weak_facts(self) -> Mapping[Weak, Mapping[str, str | int]]:
         """What fills the words of its weaknesses."""
-        facts: dict[Weak, Mapping[str, str | int]] = {Weak.UNGROUNDED: told(self.grounded)}
+        facts = {**self.material.weak, Weak.UNGROUNDED: told(self.grounded)}
         if self.steering is not None:
             date = self.steering.captured_at.date().isoformat()
             facts[Weak.CORRECTION_UNTESTED] = {"date": date, "ruling": self.steering.ruling}

@@ -10,6 +10,7 @@ from engine.confidence import caps
 from engine.injection import suspected
 from engine.investigation.calls import ACTOR
 from engine.investigation.drafting import Drafted, draft
+from engine.investigation.offering import offering
 from engine.investigation.session import JudgePorts, Session
 from engine.may_act import demoted, would_have_acted
 from engine.model.event import EventFacts, SessionEvent
@@ -57,6 +58,7 @@ async def judge(
             after the draft ends in a finding.
     """
     session = Session.begin(await _fenced(run, ports), incident, pack, ports, rule)
+    await offering(session)
     known, how = await _remembered(session, progress, rejudge_of)
     finding = known or await _investigated(session, progress, rejudge_of)
     await _told(ports, finding, pack, how)
@@ -105,12 +107,16 @@ async def _stamped(
         draft=drafted.draft if drafted else None,
         near=near,
         correction=await governing(session) if drafted else None,
+        ledger=tuple(session.ledger.entries),
+        bound=session.bound,
+        vanished=session.vanished,
         rejudge_of=rejudge_of,
     )
     if drafted is not None and rule.verification.enabled:
         material = await _verified(session, material, drafted, progress)
     results = material.batch.results if material.batch else ()
-    injected = suspected(session.incident, session.pack, results)
+    looked = [(entry.id, entry.text) for entry in session.ledger.entries]
+    injected = suspected(session.incident, session.pack, results, looked)
     material = material.model_copy(update={"injected": injected})
     return finding_of(material, rule, await calibration_of(ports.store, material.model))
 

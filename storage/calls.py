@@ -62,6 +62,7 @@ class CallRows:
     async def settle(self, call: ModelCall, reply: str) -> None:
         """Record what came of it."""
         values = {
+            "kind": call.kind.value,
             "state": call.state.value,
             "settled_at": call.settled_at,
             "reply": storable(reply),
@@ -75,7 +76,8 @@ class CallRows:
         """The reply of an earlier call of the run with the same request, if it got one."""
         same = select(CallRow.reply).where(
             CallRow.triage_id == triage_id,
-            CallRow.kind == kind.value,
+            # A turn that asked for tools was settled as one of the loop.
+            CallRow.kind.in_([kind.value, CallKind.LOOP.value]),
             CallRow.state == CallState.OK.value,
             CallRow.request == storable(request),
         )

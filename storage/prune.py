@@ -15,6 +15,7 @@ _ENDED = "not exists (select from incidents i where i.id = incident_id and i.sta
 _OLD: Mapping[str, str] = {
     "session_events": "at < :before",
     "llm_calls": "sent_at < :before",
+    "lookups": "at < :before",
     "transitions": "at < :before",
     "changes": "at < :before",
     "quarantine": "at < :before",

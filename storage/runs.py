@@ -1,9 +1,12 @@
 """Triage runs: the state that both queue adapters point at."""
 
+from collections.abc import Sequence
+
 from sqlalchemy import select, update
 from sqlalchemy.ext.asyncio import AsyncSession
 
-from engine.model.run import Run
+from engine.model.ledger import ToolName
+from engine.model.run import Run, RunState
 from storage.tables import RunRow
 
 _OWN = {"fence"}
@@ -51,6 +54,17 @@ class RunRows:
         saved = await self._session.execute(update(RunRow).where(known).values(**_columns(run)))
         if not saved.rowcount:  # type: ignore[attr-defined]
             raise LookupError(f"no run {run.triage_id!r}")
+
+    async def tools_before(self, run: Run) -> Sequence[ToolName]:
+        """Tools that the client's last finished run before this one was offered."""
+        before = select(RunRow).where(
+            RunRow.client_id == run.client_id,
+            RunRow.triage_id != run.triage_id,
+            RunRow.state == RunState.DONE.value,
+        )
+        newest = before.order_by(RunRow.created_at.desc()).limit(1)
+        row = (await self._session.execute(newest)).scalar_one_or_none()
+        return () if row is None else run_of(row).tools
 
 
 def _columns(run: Run) -> dict[str, object]:

@@ -22,6 +22,7 @@ from storage.findings import FindingRows
 from storage.heartbeats import HeartbeatRows
 from storage.incidents import IncidentRows
 from storage.jobs import JobRows
+from storage.lookups import LookupRows
 from storage.org import OrgRows
 from storage.outages import OutageRows
 from storage.outbox import OutboxRows
@@ -52,6 +53,7 @@ class SqlTx:
         self.heartbeats = HeartbeatRows(session)
         self.incidents = IncidentRows(session)
         self.jobs = JobRows(session)
+        self.lookups = LookupRows(session)
         self.org = OrgRows(session)
         self.people = PeopleRows(session, self.audit)
         self.outages = OutageRows(session)

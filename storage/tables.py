@@ -393,6 +393,7 @@ class RunRow(Base):
     created_at: Mapped[datetime] = mapped_column(server_default=DB_NOW)
     fence: Mapped[str | None]
     """Random delimiter of untrusted text, drawn once per triage."""
+    __table_args__ = (Index("runs_by_client", "client_id", "created_at"),)
 
 
 class PackRow(Base):
@@ -547,6 +548,21 @@ class CallRow(Base):
     sent_at: Mapped[datetime] = mapped_column(server_default=DB_NOW)
     settled_at: Mapped[datetime | None]
     __table_args__ = (Index("calls_by_day", "client_id", "sent_at"),)
+
+
+class LookupRow(Base):
+    """A tool's answer to a model: the digest it read, and all of it."""
+
+    __tablename__ = "lookups"
+    triage_id: Mapped[str] = mapped_column(ForeignKey("triage_runs.triage_id"), primary_key=True)
+    number: Mapped[int] = mapped_column(primary_key=True)
+    """Of its evidence id."""
+    client_id: Mapped[str]
+    entry: Mapped[str]
+    """Canonical JSON, byte for byte."""
+    whole: Mapped[str]
+    """The backend's answer as JSON, secrets taken out."""
+    at: Mapped[datetime] = mapped_column(server_default=DB_NOW)
 
 
 class OutageRow(Base):

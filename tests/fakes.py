@@ -1,6 +1,7 @@
 """Honest stand-ins for the outside world: they keep what they were told, do what they are told."""
 
 import asyncio
+import json
 import selectors
 from collections.abc import AsyncIterator, Callable, Coroutine, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
@@ -8,9 +9,11 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from typing import Any, TypeVar
 
+from engine.model.change import Change
 from engine.model.correction import Correction
 from engine.model.evidence import Answered, Empty, Gap, Invalid, Outcome, Question, Series
-from engine.model.llm import Capabilities, ModelReply, ModelRequest, StopReason
+from engine.model.ledger import LedgerEntry, ToolName
+from engine.model.llm import Capabilities, ModelReply, ModelRequest, StopReason, ToolCall
 from engine.model.memory import Near
 from engine.model.review import Label
 from engine.model.run import CallKind, ModelCall, Run, Usage
@@ -111,6 +114,15 @@ def said(text: str, stop: StopReason = StopReason.END_TURN, **usage: int) -> Mod
     return ModelReply(text=text, stop_reason=stop, usage=counted, model="m", request_id="req_1")
 
 
+def asks(*calls: tuple[str, Any], text: str = "", **usage: int) -> ModelReply:
+    """A reply that asks for tools."""
+    wire = tuple(
+        ToolCall(id="x", name=name, arguments=a if isinstance(a, str) else json.dumps(a))
+        for name, a in calls
+    )
+    return said(text, StopReason.TOOL_USE, **usage).model_copy(update={"calls": wire})
+
+
 @dataclass
 class FakeMetrics:
     """A backend that answers by the first query that contains a text, after a while if told to."""
@@ -173,9 +185,15 @@ class MemoryStore:
     calls: dict[str, ModelCall] = field(default_factory=dict)
     requests: dict[str, str] = field(default_factory=dict)
     replies: dict[str, str] = field(default_factory=dict)
+    remembers: bool = False
+    """Whether an answered request is answered again from here."""
     audit: list[tuple[str, Mapping[str, Any]]] = field(default_factory=list)
     runs: dict[str, Run] = field(default_factory=dict)
     others: Sequence[Any] = ()
+    changed: Sequence[Change] = ()
+    tools: Sequence[ToolName] = ()
+    """What the run before was offered."""
+    lookups: dict[str, tuple[LedgerEntry, str]] = field(default_factory=dict)
     outcomes: Mapping[str, Sequence[Label]] = field(default_factory=dict)
     near: Sequence[Near] = ()
     correction: Correction | None = None
@@ -194,7 +212,8 @@ class _Tx:
 
     def __init__(self, store: MemoryStore) -> None:
         self.store = store
-        self.calls = self.audit = self.runs = self.incidents = self
+        self.calls = self.audit = self.runs = self.incidents = self.changes = self
+        self.lookups = _Lookups(store)
         self.outcomes = self.stubs = self.corrections = self
 
     async def now(self) -> datetime:
@@ -208,7 +227,10 @@ class _Tx:
         self.store.replies[call.id] = reply
 
     async def answered(self, triage_id: str, kind: CallKind, request: str) -> str | None:
-        return None
+        if not self.store.remembers:
+            return None
+        same = (id_ for id_, asked in self.store.requests.items() if asked == request)
+        return next((self.store.replies[i] for i in same if self.store.replies.get(i)), None)
 
     async def append(self, client_id: str, actor: str, action: str, facts: Any) -> None:
         self.store.audit.append((action, dict(facts)))
@@ -227,3 +249,20 @@ class _Tx:
 
     async def neighbours(self, incident: Any, since: datetime) -> Sequence[Any]:
         return self.store.others
+
+    async def tools_before(self, run: Run) -> Sequence[ToolName]:
+        return self.store.tools
+
+    async def between(self, client_id: str, start_at: datetime, end_at: datetime) -> list[Change]:
+        return [change for change in self.store.changed if start_at <= change.at <= end_at]
+
+
+@dataclass
+class _Lookups:
+    store: MemoryStore
+
+    async def add(self, run: Run, entry: LedgerEntry, whole: str) -> None:
+        self.store.lookups[entry.id] = entry, whole
+
+    async def of_triage(self, triage_id: str) -> Sequence[LedgerEntry]:
+        return [entry for entry, _ in self.store.lookups.values()]

@@ -418,6 +418,7 @@ def upgrade() -> None:
     sa.PrimaryKeyConstraint('triage_id')
     )
     op.create_index(op.f('ix_triage_runs_incident_id'), 'triage_runs', ['incident_id'], unique=False)
+    op.create_index('runs_by_client', 'triage_runs', ['client_id', 'created_at'], unique=False)
     op.create_table('verdicts',
     sa.Column('id', sa.BigInteger(), sa.Identity(always=True), nullable=False),
     sa.Column('client_id', sa.Text(), nullable=False),
@@ -479,6 +480,16 @@ def upgrade() -> None:
     )
     op.create_index('members_by_fingerprint', 'incident_members', ['client_id', 'fingerprint', 'state'], unique=False)
     op.create_index('members_by_group', 'incident_members', ['client_id', 'group_id'], unique=False)
+    op.create_table('lookups',
+    sa.Column('triage_id', sa.Text(), nullable=False),
+    sa.Column('number', sa.Integer(), nullable=False),
+    sa.Column('client_id', sa.Text(), nullable=False),
+    sa.Column('entry', sa.Text(), nullable=False),
+    sa.Column('whole', sa.Text(), nullable=False),
+    sa.Column('at', postgresql.TIMESTAMP(timezone=True), server_default=sa.text('clock_timestamp()'), nullable=False),
+    sa.ForeignKeyConstraint(['triage_id'], ['triage_runs.triage_id'], ),
+    sa.PrimaryKeyConstraint('triage_id', 'number')
+    )
     op.create_table('buttons',
     sa.Column('token', sa.Text(), nullable=False),
     sa.Column('client_id', sa.Text(), nullable=False),
@@ -521,6 +532,7 @@ def downgrade() -> None:
     op.drop_table('messages')
     op.drop_index(op.f('ix_buttons_card_id'), table_name='buttons')
     op.drop_table('buttons')
+    op.drop_table('lookups')
     op.drop_index('members_by_group', table_name='incident_members')
     op.drop_index('members_by_fingerprint', table_name='incident_members')
     op.drop_table('incident_members')
@@ -529,6 +541,7 @@ def downgrade() -> None:
     op.drop_index('verdicts_by_family', table_name='verdicts')
     op.drop_index(op.f('ix_verdicts_model'), table_name='verdicts')
     op.drop_table('verdicts')
+    op.drop_index('runs_by_client', table_name='triage_runs')
     op.drop_index(op.f('ix_triage_runs_incident_id'), table_name='triage_runs')
     op.drop_table('triage_runs')
     op.drop_table('team_clients')

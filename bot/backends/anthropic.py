@@ -1,6 +1,7 @@
 """Models behind the Messages API, of its provider or of any gateway that speaks it."""
 
 import asyncio
+import json
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
@@ -14,11 +15,22 @@ from bot.backends.failing.verdict import Category
 from bot.backends.llm_errors import broken, classify
 from engine.errors import EngineError, TimedOutError, UnusableReplyError
 from engine.model.base import canonical_json
-from engine.model.llm import Block, Capabilities, ModelReply, ModelRequest, StopReason, Turn
+from engine.model.llm import (
+    Block,
+    Capabilities,
+    ModelReply,
+    ModelRequest,
+    StopReason,
+    ToolAnswer,
+    ToolCall,
+    Turn,
+)
 from engine.model.run import Usage
 
 Json = dict[str, Any]
 TOOL = "Give the answer. Call this once, with one object."
+CUT = frozenset({"max_tokens", "model_context_window_exceeded", "refusal"})
+"""A call in a reply that ends like this may be half of one."""
 
 
 def connect(
@@ -73,7 +85,8 @@ class AnthropicModel:
 def body_of(request: ModelRequest, able: Capabilities, thinking: Mapping[str, Any]) -> Json:
     """Say a request as the API wants it.
 
-    Without structured output the schema becomes the one tool's, and the same words are sent.
+    Without structured output the schema becomes a tool's, the last one, and the same words are
+    sent.
     """
     body: Json = {
         "model": request.model,
@@ -84,23 +97,45 @@ def body_of(request: ModelRequest, able: Capabilities, thinking: Mapping[str, An
     if thinking:
         body["thinking"] = dict(thinking)
     schema = dict(request.reply_schema)
+    tools = [_tool(t.name, t.description, dict(t.input_schema)) for t in request.tools]
     if able.structured_output:
         body["output_config"] = {"format": {"type": "json_schema", "schema": schema}}
     else:
-        tool = {"name": request.schema_name, "description": TOOL, "input_schema": schema}
-        body |= {"tools": [tool], "tool_choice": {"type": "auto"}}
+        tools.append(_tool(request.schema_name, TOOL, schema))
+    if tools:
+        body |= {"tools": tools, "tool_choice": {"type": "auto"}}
     return body
 
 
+def _tool(name: str, description: str, schema: Json) -> Json:
+    return {"name": name, "description": description, "input_schema": schema}
+
+
 def _turn(turn: Turn, able: Capabilities) -> Json:
-    return {"role": turn.role, "content": [_block(block, able) for block in turn.blocks]}
+    """Say a turn: answers ahead of words, calls behind them, as the API demands."""
+    answers = [_answer(answer, able) for answer in turn.answers]
+    words = [_block(block, able) for block in turn.blocks]
+    return {"role": turn.role, "content": [*answers, *words, *map(_call, turn.calls)]}
+
+
+def _answer(answer: ToolAnswer, able: Capabilities) -> Json:
+    said: Json = {"type": "tool_result", "tool_use_id": answer.call_id, "content": answer.text}
+    if answer.failed:
+        said["is_error"] = True
+    return said | _mark(able, marked=answer.cache)
+
+
+def _call(call: ToolCall) -> Json:
+    given = json.loads(call.arguments)
+    return {"type": "tool_use", "id": call.id, "name": call.name, "input": given}
 
 
 def _block(block: Block, able: Capabilities) -> Json:
-    said: Json = {"type": "text", "text": block.text}
-    if block.cache and able.prompt_cache:
-        said["cache_control"] = {"type": "ephemeral"}
-    return said
+    return {"type": "text", "text": block.text} | _mark(able, marked=block.cache)
+
+
+def _mark(able: Capabilities, *, marked: bool) -> Json:
+    return {"cache_control": {"type": "ephemeral"}} if marked and able.prompt_cache else {}
 
 
 def _heard(message: object, request: ModelRequest) -> ModelReply:
@@ -108,11 +143,15 @@ def _heard(message: object, request: ModelRequest) -> ModelReply:
     said = message.to_dict(warnings=False) if isinstance(message, Message) else message
     if isinstance(said, dict) and "error" in said:
         raise classify(httpx2.codes.OK, said, {}, _sent(request))
-    return reply_of(message)
+    return reply_of(message, request.schema_name)
 
 
-def reply_of(message: object) -> ModelReply:
+def reply_of(message: object, conclude: str = "") -> ModelReply:
     """Read a reply; it counts only if it is a message that says why it stopped.
+
+    Args:
+        message: what came back.
+        conclude: name of the tool that stands for structured output.
 
     Raises:
         UnusableReplyError: it is no such message.
@@ -124,21 +163,41 @@ def reply_of(message: object) -> ModelReply:
         cut = f"stop reason {message.stop_reason!s:.40}"
         raise UnusableReplyError(cut, kind=Category.STREAM_CUT.value)
     return ModelReply(
-        text=_text(message),
+        text=_text(message, conclude),
         stop_reason=StopReason(message.stop_reason),
         usage=_usage(message),
         model=str(message.model),
         request_id=message._request_id or "",  # noqa: SLF001 - the SDK's documented place for it
+        calls=_calls(message, conclude),
     )
 
 
-def _text(message: Message) -> str:
-    """Give what was said: the tool's object where it was called, else the text."""
+def _text(message: Message, conclude: str) -> str:
+    """Give what was said: the object of the concluding tool where it was called, else the text."""
     for block in message.content:
-        if isinstance(block, ToolUseBlock):
-            return canonical_json(block.input)
+        if isinstance(block, ToolUseBlock) and block.name == conclude:
+            return _said(block.input)
     texts = [block.text or "" for block in message.content if isinstance(block, TextBlock)]
     return "".join(texts).encode("utf-8", "replace").decode()
+
+
+def _calls(message: Message, conclude: str) -> tuple[ToolCall, ...]:
+    """Give the tools it asks for; a conclusion, or a reply that was cut off, asks for none."""
+    used = [block for block in message.content if isinstance(block, ToolUseBlock)]
+    if message.stop_reason in CUT or any(block.name == conclude for block in used):
+        return ()
+    return tuple(
+        ToolCall(id=str(block.id), name=str(block.name), arguments=_said(block.input))
+        for block in used
+    )
+
+
+def _said(given: object) -> str:
+    """Write an input as JSON; what is no JSON is written as nothing."""
+    try:
+        return canonical_json(given).encode("utf-8", "replace").decode()
+    except (ValueError, TypeError, RecursionError):
+        return "null"
 
 
 def _usage(message: Message) -> Usage:
@@ -154,5 +213,9 @@ def _refused(error: anthropic.APIStatusError, request: ModelRequest) -> EngineEr
 
 def _sent(request: ModelRequest) -> str:
     """Everything the request says in words."""
-    turns = [*request.system, *(block for turn in request.turns for block in turn.blocks)]
-    return "\n".join(block.text for block in turns)
+    words = [block.text for block in request.system]
+    for turn in request.turns:
+        words += [answer.text for answer in turn.answers]
+        words += [block.text for block in turn.blocks]
+        words += [call.arguments for call in turn.calls]
+    return "\n".join(words)

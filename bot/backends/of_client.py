@@ -12,11 +12,14 @@ from bot.backends.breaker import Breaker, Fuse
 from bot.backends.http import BackendSettings, BoundedHttp
 from bot.sources.prometheus_alerts import Polled, from_alertmanager
 from bot.tools.alertmanager import AlertmanagerAlerts, Row
+from bot.tools.compliance import ComplianceFile
+from bot.tools.kubernetes import KubernetesSettings, KubernetesTool
+from bot.tools.loki import LokiSettings, LokiTool
 from bot.tools.prometheus import PrometheusSettings, PrometheusTool, ServerFacts
 from bot.tools.zabbix import ZabbixHosts
 from engine.model.alert import Alert
 from engine.model.evidence import Gap
-from engine.ports import Clock
+from engine.ports import Clock, EvidenceTool
 from engine.promql.server import ServerInfo
 
 log = logging.getLogger(__name__)
@@ -55,20 +58,32 @@ class Metrics:
 
 
 @dataclass
+class Asked:
+    """A backend that only an investigation asks."""
+
+    guarded: Breaker
+    http: BoundedHttp
+    matchers: dict[str, str]
+
+
+@dataclass
 class Backends:
     """What one client has configured; None is not configured."""
 
     metrics: Metrics | None = None
     alerts: AlertmanagerAlerts | None = None
     alerts_http: BoundedHttp | None = None
+    logs: Asked | None = None
+    kubernetes: Asked | None = None
+    compliance: EvidenceTool | None = None
     hosts: ZabbixHosts | None = None
     hosts_http: BoundedHttp | None = None
     poll_s: float = 15
 
     async def close(self) -> None:
         """Close every connection."""
-        own = self.metrics.http if self.metrics else None
-        for http in (own, self.alerts_http, self.hosts_http):
+        asked = [own.http for own in (self.metrics, self.logs, self.kubernetes) if own is not None]
+        for http in (*asked, self.alerts_http, self.hosts_http):
             if http is not None:
                 await http.close()
 
@@ -92,7 +107,29 @@ def connect(settings: config.ClientSettings, clock: Clock, alert_source: str) ->
         backends.alerts = AlertmanagerAlerts(http, lambda rows: _read(rows, clock, alert_source))
     if settings.zabbix is not None:
         backends.hosts_http, backends.hosts = _hosts(settings.zabbix, clock)
+    backends.logs = _logs(settings.loki, clock)
+    backends.kubernetes = _kubernetes(settings.kubernetes, clock)
+    if settings.compliance_file is not None:
+        backends.compliance = ComplianceFile(settings.compliance_file, clock)
     return backends
+
+
+def _logs(settings: config.BackendSettings | None, clock: Clock) -> Asked | None:
+    if settings is None:
+        return None
+    reached = LokiSettings.model_validate(_reached(settings))
+    http = BoundedHttp(reached, clock)
+    return Asked(Breaker(LokiTool(http, reached), clock), http, dict(settings.extra_matchers))
+
+
+def _kubernetes(settings: config.BackendSettings | None, clock: Clock) -> Asked | None:
+    if settings is None:
+        return None
+    matchers = dict(settings.extra_matchers)
+    own = {**_reached(settings), "namespace": matchers.get("namespace")}
+    reached = KubernetesSettings.model_validate(own)
+    http = BoundedHttp(reached, clock)
+    return Asked(Breaker(KubernetesTool(http, reached), clock), http, matchers)
 
 
 def _hosts(settings: config.BackendSettings, clock: Clock) -> tuple[BoundedHttp, ZabbixHosts]:

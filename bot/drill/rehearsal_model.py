@@ -28,7 +28,7 @@ def answer(body: Json) -> Reply:
     reading = Reading(body)
     said = {"judgement": judge(reading)} if reading.judging else {"draft": draft(reading)}
     if body.get("tools") and not body.get("output_config"):
-        return calls((body["tools"][0]["name"], said))
+        return calls((body["tools"][-1]["name"], said))
     return as_json(said)
 
 

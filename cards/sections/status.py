@@ -56,7 +56,9 @@ def _investigating(case: CaseFile, now: datetime) -> Body | None:
     checking = run.state is RunState.CHECKING
     doing = "Testing the cause against other evidence" if checking else "Investigating"
     by = _taken(case)
-    lines = [say("⏳ ", bold(doing), *by), *(say(fact) for fact in run.progress[-MOST_PROGRESS:])]
+    looked = [words.looking(run.looking)] if run.looking and not checking else []
+    facts = [*looked, *run.progress[-MOST_PROGRESS:]]
+    lines = [say("⏳ ", bold(doing), *by), *(say(fact) for fact in facts)]
     return _blocks(text(*lines))
 
 

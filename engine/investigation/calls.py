@@ -84,6 +84,7 @@ class Caller:
             settled = call.model_copy(
                 update={
                     "state": state,
+                    "kind": _kind(call, reply),
                     "settled_at": await tx.now(),
                     "usage": usage,
                     "cost_usd": self.price(call.model, usage) if reply else None,
@@ -98,6 +99,12 @@ class Caller:
         if error is not None:
             event |= {"error_kind": error.kind, "echo": error.echo}
         await self.events(SessionEvent.CALL, event)
+
+
+def _kind(call: ModelCall, reply: ModelReply | None) -> CallKind:
+    """Name a call by what it turned out to be: the last of the loop is the conclusion."""
+    asks = reply is not None and bool(reply.calls)
+    return CallKind.LOOP if asks and call.kind is CallKind.CONCLUDE else call.kind
 
 
 def _facts(call: ModelCall, reply: ModelReply | None) -> dict[str, str | int | None]:

@@ -9,7 +9,7 @@ from engine.investigation.schema import NAME, ONE_CALL, TWO_CALLS
 from engine.model.base import Frozen
 from engine.model.correction import CAUSE_SERIES, Correction
 from engine.model.finding import CheckResult
-from engine.model.llm import Block, ModelRequest, Turn
+from engine.model.llm import Block, ModelRequest, ToolSpec, Turn
 from engine.model.memory import Stub
 from engine.model.pack import CauseClass, Pack
 from engine.model.policy import TriageRule
@@ -25,6 +25,10 @@ class Setting(Frozen):
     """A metrics backend can be asked."""
     caching: bool = True
     """Marks are worth setting for this model."""
+    tools: tuple[ToolSpec, ...] = ()
+    """What may be asked beyond the evidence; none in the two-call flow."""
+    loops: int = 0
+    """Turns in which they may be asked."""
 
 
 def opening(pack: Pack, setting: Setting, rule: TriageRule) -> ModelRequest:
@@ -34,7 +38,8 @@ def opening(pack: Pack, setting: Setting, rule: TriageRule) -> ModelRequest:
     """
     verified = rule.verification.enabled
     marked = verified and setting.caching
-    system = prompt("system", cause_classes=", ".join(CauseClass))
+    reach = prompt("reach_tools" if setting.tools else "reach_evidence")
+    system = prompt("system", cause_classes=", ".join(CauseClass), reach=reach)
     blocks = (
         Block(text=evidence(pack, setting.fence), cache=marked),
         Block(text=_instruction(setting, rule)),
@@ -46,6 +51,7 @@ def opening(pack: Pack, setting: Setting, rule: TriageRule) -> ModelRequest:
         schema_name=NAME,
         reply_schema=TWO_CALLS if verified else ONE_CALL,
         max_tokens=rule.conclude_max_tokens,
+        tools=setting.tools,
     )
 
 
@@ -55,7 +61,9 @@ def _instruction(setting: Setting, rule: TriageRule) -> str:
     kinds = ["kind_promql"] if setting.metrics else []
     offered = "\n".join(prompt(kind) for kind in [*kinds, "kind_incidents_in_window"])
     most = str(rule.verification.max_queries)
-    return "\n\n".join([prompt("conclude"), prompt("disprove", most=most, kinds=offered)])
+    looking = [prompt("look", loops=str(setting.loops))] if setting.tools else []
+    asked = [*looking, prompt("conclude"), prompt("disprove", most=most, kinds=offered)]
+    return "\n\n".join(asked)
 
 
 def confirming(pack: Pack, setting: Setting, rule: TriageRule, stub: Stub) -> ModelRequest:

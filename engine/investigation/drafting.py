@@ -2,8 +2,16 @@
 
 from dataclasses import dataclass
 
-from engine.errors import EngineError, TerminalError, TransientError, UnknownModelError
+from engine.errors import (
+    EngineError,
+    TerminalError,
+    TimedOutError,
+    TransientError,
+    UnknownModelError,
+)
+from engine.investigation.bounds import Bounds
 from engine.investigation.conclude import asked_again, opening
+from engine.investigation.loop import Looking
 from engine.investigation.reply import Read, Unreadable, read_draft
 from engine.investigation.session import Session
 from engine.investigation.stops import Stop, stop_of
@@ -27,22 +35,43 @@ class Drafted:
 
 
 async def draft(session: Session) -> Drafted | None:
-    """Ask for a draft, twice at most; None when neither reply could be read as one.
+    """Look as far as the bounds allow, and ask for a draft; twice at most where it is unreadable.
+
+    None when neither reply could be read as one, or no bound left anything better.
 
     Raises:
         EngineError: the provider failed, refused, cut the reply off twice or stayed silent twice.
+            Once a bound is reached, a reply that is late or no use is the end of it and no error.
     """
+
+    async def send(request: ModelRequest, timeout_s: float) -> tuple[ModelRequest, ModelReply]:
+        return await _sent(session, request, timeout_s)
+
+    looking = Looking(session, send, Bounds.of(session.rule), "loop")
+    try:
+        drafted = await _drafted(session, looking)
+    except TimedOutError:
+        if looking.bound is None:
+            raise
+        drafted = None
+    await looking.ended()
+    return drafted
+
+
+async def _drafted(session: Session, looking: Looking) -> Drafted | None:
     request = opening(session.pack, session.setting, session.rule)
-    sent, reply = await _sent(session, request)
+    sent, reply = await looking.concluded(request)
     read = _read(reply)
     if isinstance(read, Read):
         return await _taken(session, read, reply, sent)
-    sent, reply = await _sent(session, await _retry(session, sent, reply, read))
-    read = _read(reply)
-    if isinstance(read, Read):
-        return await _taken(session, read, reply, sent)
+    if looking.bound is None or stop_of(reply) is Stop.WHOLE:
+        sent, reply = await looking.concluded(await _retry(session, sent, reply, read))
+        read = _read(reply)
+        if isinstance(read, Read):
+            return await _taken(session, read, reply, sent)
     await _unreadable(session, read)
-    _give_up(reply)
+    if looking.bound is None:
+        _give_up(reply)
     return None
 
 
@@ -56,29 +85,26 @@ def _read(reply: ModelReply) -> Read | Unreadable:
             return Unreadable(why="the reply was empty")
         case Stop.REFUSED:
             return Unreadable(why="the model refused")
+        case Stop.ASKS:
+            return read_draft(reply.text)
 
 
-async def _sent(session: Session, request: ModelRequest) -> tuple[ModelRequest, ModelReply]:
+async def _sent(
+    session: Session, request: ModelRequest, timeout_s: float
+) -> tuple[ModelRequest, ModelReply]:
     """Send, and once in a triage with the other model when the name of the first is refused."""
     try:
-        reply = await _send(session, request)
+        reply = await session.caller.send(CallKind.CONCLUDE, request, timeout_s)
     except UnknownModelError:
         other = await _fallen_back(session, request)
         if other is None:
             raise
-        return other, await _send(session, other)
+        return other, await session.caller.send(CallKind.CONCLUDE, other, timeout_s)
     if stop_of(reply) is Stop.REFUSED:
         other = await _fallen_back(session, request)
         if other is not None:
-            return other, await _send(session, other)
+            return other, await session.caller.send(CallKind.CONCLUDE, other, timeout_s)
     return request, reply
-
-
-async def _send(session: Session, request: ModelRequest) -> ModelReply:
-    rule = session.rule
-    return await session.caller.send(
-        CallKind.CONCLUDE, request, min(rule.call_timeout_s, rule.deadline)
-    )
 
 
 async def _fallen_back(session: Session, request: ModelRequest) -> ModelRequest | None:
@@ -103,7 +129,7 @@ async def _retry(
             return request
         case Stop.REFUSED:
             raise TerminalError("the model refused to answer")
-        case Stop.WHOLE:
+        case Stop.WHOLE | Stop.ASKS:
             return asked_again(request, reply.text, read.why, "draft")
 
 
@@ -117,7 +143,7 @@ def _give_up(reply: ModelReply) -> None:
             error = TerminalError("the model refused to answer")
         case Stop.SILENT:
             error = TransientError("the reply was empty twice")
-        case Stop.WHOLE:
+        case Stop.WHOLE | Stop.ASKS:
             pass
     if error is not None:
         raise error

@@ -14,6 +14,8 @@ class Stop(StrEnum):
     SILENT = "silent"
     """It says nothing."""
     REFUSED = "refused"
+    ASKS = "asks"
+    """It asks for tools; what it says beside that is no conclusion."""
 
 
 def stop_of(reply: ModelReply) -> Stop:
@@ -26,4 +28,6 @@ def stop_of(reply: ModelReply) -> Stop:
         case StopReason.PAUSE_TURN:
             return Stop.SILENT
         case StopReason.END_TURN | StopReason.STOP_SEQUENCE | StopReason.TOOL_USE:
+            if reply.calls:
+                return Stop.ASKS
             return Stop.WHOLE if reply.text.strip() else Stop.SILENT

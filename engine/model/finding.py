@@ -9,6 +9,7 @@ from typing_extensions import override
 from engine.model.base import Frozen
 from engine.model.correction import OperatorRuling, Steering
 from engine.model.evidence import InvalidReason, QueryOutcome
+from engine.model.ledger import LedgerEntry, ToolName
 from engine.model.pack import CauseClass
 
 
@@ -315,6 +316,10 @@ class Finding(Frozen):
     """None when a degraded round withheld it or verification did not ask."""
     draft: Draft | None = None
     round: Round | None = None
+    ledger: tuple[LedgerEntry, ...] = ()
+    """What was looked up beyond the pack; the whole answers are kept beside the run."""
+    vanished: tuple[ToolName, ...] = ()
+    """Tools the client's run before could ask and this one could not."""
     prior: Prior | None = None
     """The earlier case it was adopted from."""
     steering: Steering | None = None

@@ -4,6 +4,8 @@ from collections.abc import Mapping
 from enum import StrEnum
 from typing import Any, Literal
 
+from pydantic import Field
+
 from engine.model.base import Frozen
 from engine.model.run import Usage
 
@@ -15,11 +17,43 @@ class Block(Frozen):
     cache: bool = False
 
 
+class ToolSpec(Frozen):
+    """A tool a model may ask for; read-only, like all of them."""
+
+    name: str = Field(pattern=r"^[a-zA-Z0-9_-]{1,64}$")
+    description: str
+    input_schema: Mapping[str, Any]
+    """JSON schema of its arguments: a closed object."""
+
+
+class ToolCall(Frozen):
+    """A tool a model asked for, as it asked."""
+
+    id: str
+    name: str
+    arguments: str
+    """A JSON object as text; nothing of it is trusted, not even that it is one."""
+
+
+class ToolAnswer(Frozen):
+    """What came of a call; every call of a turn has one, in the order of the calls."""
+
+    call_id: str
+    text: str
+    failed: bool = False
+    cache: bool = False
+    """A reusable prefix ends behind it."""
+
+
 class Turn(Frozen):
-    """One side's words."""
+    """One side's words, and the tools it asked for or the answers it got."""
 
     role: Literal["user", "assistant"]
-    blocks: tuple[Block, ...]
+    blocks: tuple[Block, ...] = ()
+    calls: tuple[ToolCall, ...] = ()
+    """Of an assistant, behind its words."""
+    answers: tuple[ToolAnswer, ...] = ()
+    """To the calls before, ahead of any words."""
 
 
 class ModelRequest(Frozen):
@@ -32,6 +66,8 @@ class ModelRequest(Frozen):
     reply_schema: Mapping[str, Any]
     """JSON schema the reply must satisfy; the same for every call of a triage."""
     max_tokens: int
+    tools: tuple[ToolSpec, ...] = ()
+    """The same for every call of a triage; none in the two-call flow."""
 
 
 class StopReason(StrEnum):
@@ -54,6 +90,8 @@ class ModelReply(Frozen):
     usage: Usage
     model: str
     request_id: str = ""
+    calls: tuple[ToolCall, ...] = ()
+    """Tools it asks for, in its order."""
 
 
 class Capabilities(Frozen):

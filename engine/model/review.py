@@ -12,6 +12,8 @@ class ReviewReason(StrEnum):
 
     UNGROUNDED = "ungrounded"
     INJECTION_SUSPECTED = "injection_suspected"
+    CORRECTION_CONTRADICTED = "correction_contradicted"
+    """The evidence speaks against what a person said was the cause."""
     REFUTED = "refuted"
     ABSTAINED = "abstained"
     UNVERIFIED_HIGH = "unverified_high"

@@ -8,6 +8,7 @@ from pydantic import AwareDatetime
 from engine.model.base import Frozen
 from engine.model.finding import Finding
 from engine.model.incident import Incident
+from engine.model.ledger import ToolName
 from engine.model.org import Client
 from engine.model.pack import Pack
 from engine.model.review import FamilyRecord
@@ -87,6 +88,10 @@ class Run(Frozen):
     """The model that answered was the rehearsal one."""
     pack_hash: str = ""
     """The pack the run rests on, once it is frozen; a worker that takes it over reads the same."""
+    tools: tuple[ToolName, ...] = ()
+    """Tools its model was offered."""
+    looking: tuple[ToolName, ...] = ()
+    """Tools it asked so far, for the investigating card; the newest last."""
     fence: str = ""
     """Random delimiter of untrusted text, drawn once; empty until a model is asked."""
 
@@ -94,6 +99,8 @@ class Run(Frozen):
 class CallKind(StrEnum):
     """Which call of a triage."""
 
+    LOOP = "loop"
+    """It asked for tools; the first that does not is the conclusion."""
     CONFIRM = "confirm"
     """Whether a remembered cause is this one."""
     CONCLUDE = "conclude"

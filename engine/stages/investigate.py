@@ -1,6 +1,6 @@
 """The investigation of one settled incident: gate, pack, judgement, finding, in one job."""
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import replace
 from datetime import datetime
 from typing import TypeVar
@@ -17,6 +17,7 @@ from engine.investigation.session import JudgePorts
 from engine.model.event import EventFacts, SessionEvent
 from engine.model.finding import Finding
 from engine.model.incident import Incident, IncidentState
+from engine.model.ledger import ToolName
 from engine.model.pack import Pack
 from engine.model.review import ReviewReason
 from engine.model.run import Run, RunState, RunTrigger, SkipReason
@@ -31,6 +32,8 @@ from engine.triage import judge
 T = TypeVar("T")
 PROGRESS_EDITS = 2
 """Edits of the investigating line in one triage; more would only cost the chat's patience."""
+LOOK_EDITS = 2
+"""The same while the model looks further."""
 KEEP_WAITS_S = (0.5, 2.0, 5.0, 10.0)
 """Pauses before a finding is kept again; together shorter than its job's lease."""
 RESUMABLE = frozenset(
@@ -137,6 +140,7 @@ class _Work:
         self._clock: Clock = world.pack.clock
         self._ports = replace(ports, events=self._heard)
         self._edits = 0
+        self._looks = 0
         self._opened: ReviewReason | None = None
 
     async def finding(self, delivery: Delivery, *, rejudge_of: str | None) -> Finding:
@@ -265,6 +269,20 @@ class _Work:
 
     async def _heard(self, kind: SessionEvent, facts: EventFacts) -> None:
         await self._world.emit(self._run, kind, facts)
+        if kind is SessionEvent.LOOK:
+            await self._look(str(facts["tools"]).split(","))
+
+    async def _look(self, names: Sequence[str]) -> None:
+        """Say on the card where the model looks now, once for each new place."""
+        places = tuple(dict.fromkeys(map(ToolName, names)))
+        new = tuple(place for place in places if place not in self._run.looking)
+        if not new or self._looks >= LOOK_EDITS:
+            return
+        self._looks += 1
+        async with self._world.store.begin() as tx:
+            stored = await tx.runs.get(self._run.triage_id) or self._run
+            seen = tuple(place for place in stored.looking if place not in places)
+            await self._move(tx, RunState.INVESTIGATING, looking=(*seen, *places))
 
     async def _timed(self, stage: str, work: Callable[[], Awaitable[T]]) -> T:
         started_s = self._clock.monotonic()

@@ -4,6 +4,7 @@ from collections.abc import Iterator, Sequence
 
 from engine.model.base import Frozen
 from engine.model.finding import CauseKey, CheckResult, ClaimRuling
+from engine.model.ledger import LedgerEntry
 from engine.model.pack import CauseClass, ChangeFacts, Item, MetricDigest, Pack
 
 SHORTEST_NAME = 4
@@ -19,6 +20,7 @@ class Accused(Frozen):
     rulings: tuple[ClaimRuling, ...]
     pack: Pack
     results: tuple[CheckResult, ...] = ()
+    ledger: tuple[LedgerEntry, ...] = ()
 
     @property
     def cited(self) -> frozenset[str]:

@@ -11,6 +11,7 @@ from engine.investigation.judgement import judgement_of
 from engine.investigation.reply import Unreadable, read_ruling
 from engine.investigation.session import Session
 from engine.investigation.stops import Stop, stop_of
+from engine.investigation.transcript import strayed
 from engine.model.correction import Correction
 from engine.model.event import SessionEvent
 from engine.model.finding import Judgement, VerifyStatus
@@ -33,7 +34,7 @@ async def judgement(
         drafted.request, drafted.reply, batch.results, session.setting, session.rule, correction
     )
     try:
-        reply = await _sent(session, request)
+        reply = await _settled(session, request)
     except TimedOutError:
         return VerifyStatus.TIMED_OUT
     except EngineError as error:
@@ -45,7 +46,8 @@ async def judgement(
         facts = {"call": CallKind.VERIFY.value, "why": ruled.why[:200]}
         await session.ports.events(SessionEvent.UNREADABLE, facts)
         return VerifyStatus.ERRORED
-    said = judgement_of(ruled, drafted.draft, telling_ids(session.pack, batch.results))
+    telling = telling_ids(session.pack, batch.results, session.ledger.entries)
+    said = judgement_of(ruled, drafted.draft, telling)
     expression = session.pack.anchor.expression
     rulings = held_to_checks(said.rulings, batch.results, session.incident, expression)
     return said.model_copy(update={"rulings": rulings})
@@ -55,10 +57,18 @@ def _unfinished(reply: ModelReply) -> Unreadable:
     return Unreadable(why=f"the reply is {stop_of(reply)}")
 
 
-async def _sent(session: Session, request: ModelRequest) -> ModelReply:
-    """Send within the stage's own time; one more try on a time-out has what the first left."""
+async def _settled(session: Session, request: ModelRequest) -> ModelReply:
+    """Send within the stage's own time; a reply that asks for tools is told once that it cannot."""
+    until_s = session.ports.clock.monotonic() + session.rule.verify_deadline
+    reply = await _sent(session, request, until_s)
+    if stop_of(reply) is Stop.ASKS:
+        return await _sent(session, strayed(request, reply), until_s)
+    return reply
+
+
+async def _sent(session: Session, request: ModelRequest, until_s: float) -> ModelReply:
+    """Send; one more try on a time-out has what the first left."""
     clock = session.ports.clock
-    until_s = clock.monotonic() + session.rule.verify_deadline
     late = TimedOutError()
     for attempt, most_s in enumerate(_attempts(session.rule)):
         left_s = until_s - clock.monotonic()

@@ -7,16 +7,13 @@ from engine.model.evidence import (
     Empty,
     Gap,
     Invalid,
-    InvalidReason,
     QueryOutcome,
     Question,
     Series,
 )
-from engine.ports import ArbiterSays
-from engine.promql.check import Verdict, check
-from engine.promql.narrow import Inserted, NotInserted, insert_matchers
 from engine.promql.policy import Policy
 from engine.promql.selectors import NAME_LABEL, selectors
+from engine.verification.admitting import admitted
 from engine.verification.kind import Reach, Seen, Subject, plain, unanswered
 from engine.verification.scope import narrowest
 
@@ -34,48 +31,13 @@ async def queried(subject: Subject, reach: Reach, policy: Policy | None) -> Seen
         policy: how far a model may reach; None for what a person wrote.
     """
     query = subject.query
-    refused = await _refused(query, reach, policy)
-    scoped = refused or narrowed(query, narrowest(subject.incident), reach)
+    scoped = await admitted(query, narrowest(subject.incident), reach, policy)
     if isinstance(scoped, Invalid):
         return unanswered(scoped, asked=query, name=NAME)
     outcome = await reach.backend().ask(Question(tool=reach.backend().name, queries={NAME: scoped}))
     if isinstance(outcome, Gap | Invalid):
         return unanswered(outcome, asked=scoped, name=NAME)
     return _seen(scoped, outcome, reach)
-
-
-async def _refused(query: str, reach: Reach, policy: Policy | None) -> Invalid | None:
-    """Give the reason why a query is never sent, or None; the server rules where we are unsure."""
-    found = check(query, server=reach.server, policy=policy)
-    if found.verdict is Verdict.VALID:
-        return None
-    if found.verdict is Verdict.INVALID and found.reason is not None:
-        return Invalid(
-            expression=query, reason=InvalidReason(found.reason.value), detail=found.detail
-        )
-    says, words = ArbiterSays.UNREACHABLE, found.detail
-    if reach.arbiter is not None:
-        says, words = await reach.arbiter.judge(query)
-    match says:
-        case ArbiterSays.VALID:
-            return None
-        case ArbiterSays.INVALID:
-            return Invalid(expression=query, reason=InvalidReason.SYNTAX, detail=words)
-        case ArbiterSays.UNREACHABLE:
-            return Invalid(expression=query, reason=InvalidReason.UNSURE, detail=words)
-
-
-def narrowed(query: str, scope: Mapping[str, str], reach: Reach) -> str | Invalid:
-    """Hold selectors to the client, and to the incident's scope where they hold to nothing."""
-    scoped = insert_matchers(query, scope, only_where_missing=True, server=reach.server)
-    if isinstance(scoped, Inserted):
-        extra = reach.extra_matchers
-        scoped = insert_matchers(scoped.expr, extra, only_where_missing=False, server=reach.server)
-    match scoped:
-        case Inserted():
-            return scoped.expr
-        case NotInserted():
-            return Invalid(expression=query, reason=InvalidReason.SCOPE, detail=scoped.detail)
 
 
 def _seen(query: str, answer: Answered | Empty, reach: Reach) -> Seen:

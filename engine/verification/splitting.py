@@ -9,8 +9,8 @@ from engine.model.evidence import Answered, Empty, Gap, Invalid, QueryOutcome, Q
 from engine.model.pack import MetricDigest, Pack
 from engine.promql.split import split_by
 from engine.promql.strings import quote
+from engine.verification.admitting import narrowed
 from engine.verification.kind import Reach, Seen, Subject, plain, unanswered
-from engine.verification.querying import narrowed
 from engine.verification.scope import narrowest
 
 OWN = "symptom"
@@ -93,7 +93,8 @@ def _seen(split: Split, query: str, answer: Answered | Empty, subject: Subject) 
     return Seen(
         asked=query,
         outcome=QueryOutcome.FETCHED if compared else QueryOutcome.EMPTY,
-        text="\n".join(lines) or f"{split.name}: nothing to set side by side {at}",
+        text="\n".join(lines)
+        or f"{split.name} by {split.labels[0]}: nothing to set side by side {at}",
         scope=narrowest(subject.incident),
         scoped=bool(compared),
         evaluated_at=answer.evaluated_at,

@@ -8,6 +8,7 @@ from functools import lru_cache
 from engine.model.alert import AlertClass
 from engine.model.evidence import QueryOutcome
 from engine.model.finding import CheckResult, CheckSource, Veto
+from engine.model.ledger import LedgerEntry, ToolName
 from engine.model.pack import (
     AlertFacts,
     CauseClass,
@@ -79,6 +80,15 @@ _SEEN_AS: Mapping[CauseClass, frozenset[Signal]] = {
 _EFFECTS = frozenset({Signal.ERRORS, Signal.LATENCY})
 """What a failure looks like from outside, whatever caused it."""
 _SEEN_IN_METRICS = frozenset({ChangeKind.IMAGE, ChangeKind.BUILD, ChangeKind.RESTART})
+_MEASURING = frozenset(
+    {
+        ToolName.METRICS_NOW,
+        ToolName.METRICS_OVER_TIME,
+        ToolName.CHANGES,
+        ToolName.KUBERNETES_EVENTS,
+    }
+)
+"""Tools that tell of the thing itself in words not just anybody can write."""
 _WORD = re.compile(r"[a-z0-9][a-z0-9._-]*")
 
 
@@ -288,8 +298,22 @@ def only_own_expression(accused: Accused) -> bool:
     """Whether the key claims rest on nothing but the alert itself, told once more."""
     if any(_independent(item) for item in accused.cited_items):
         return False
-    cited = [result for result in accused.results if result.id in accused.cited]
-    return not any(_independent_result(result, accused.pack) for result in cited)
+    return not _borne_by_answers(accused)
+
+
+def _borne_by_answers(accused: Accused) -> bool:
+    """Whether a cited check or tool was answered with more than the alert, by no open text."""
+    results = [result for result in accused.results if result.id in accused.cited]
+    looked = [entry for entry in accused.ledger if entry.id in accused.cited]
+    return any(_independent_result(result, accused.pack) for result in results) or any(
+        _independent_entry(entry, accused.pack) for entry in looked
+    )
+
+
+def _independent_entry(entry: LedgerEntry, pack: Pack) -> bool:
+    if entry.outcome is not QueryOutcome.FETCHED or entry.tool not in _MEASURING:
+        return False
+    return not restates(entry.asked, pack.anchor.expression)
 
 
 def _independent(item: Item) -> bool:
@@ -312,10 +336,10 @@ def only_writable_text(accused: Accused) -> bool:
     if named and not _named_elsewhere(accused):
         return True
     cited = accused.cited_items
-    results = [result for result in accused.results if result.id in accused.cited]
-    told = any(_is_writable(item) for item in cited)
+    logs = {entry.id for entry in accused.ledger if entry.tool is ToolName.LOGS}
+    told = any(_is_writable(item) for item in cited) or bool(logs & accused.cited)
     borne = any(_independent(item) for item in cited)
-    return told and not borne and not any(_independent_result(r, accused.pack) for r in results)
+    return told and not borne and not _borne_by_answers(accused)
 
 
 def _is_writable(item: Item) -> bool:

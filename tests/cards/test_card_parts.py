@@ -13,6 +13,7 @@ from cards.life import State, choose
 from cards.thread import evidence, finding_reply
 from engine.model.alert import AlertClass
 from engine.model.incident import IncidentState
+from engine.model.ledger import ToolName
 from engine.model.org import RoomSound
 from engine.model.run import CaseFile, FailureClass, RunState, SkipReason
 from tests.cards.cases import CASES, INCIDENT, NOW, UNCONFIRMED, case, found, incident, run, skipped
@@ -209,3 +210,14 @@ def test_suspects_say_why_or_that_none_stands_out() -> None:
     assert "1. checkout-db" in DRAW["terminal"](card(CASES["facts"], NOW))
     assert "is at its limit" in DRAW["terminal"](card(CASES["facts"], NOW))
     assert "No suspect stands out" in DRAW["terminal"](card(CASES["facts_early"], NOW))
+
+
+def test_the_investigating_card_says_where_the_model_looks() -> None:
+    looking = (ToolName.METRICS_NOW, ToolName.CHANGES, ToolName.METRICS_OVER_TIME, ToolName.LOGS)
+    for seen, said in (
+        (looking[:1], "looking at metrics"),
+        (looking[:2], "looked at metrics; looking at changes"),
+        (looking, "looked at changes and metrics; looking at logs"),
+    ):
+        case_ = case(run=run(RunState.INVESTIGATING, looking=seen))
+        assert said in DRAW["slack"](card(case_, NOW))

@@ -4,7 +4,8 @@ from typing import Any
 
 import pytest
 
-from bot.drill.doubles.anthropic_request import complaint
+from bot.drill.doubles.anthropic_request import complaint, complaints
+from bot.drill.doubles.conversations import Conversations
 
 MODEL = "claude-haiku-4-5"
 ASK = {"role": "user", "content": "why is checkout slow?"}
@@ -98,3 +99,53 @@ WRONG = [
 def test_a_wrong_request_is_refused_with_the_reason(given: Any, reason: str) -> None:
     body = {"model": MODEL, "max_tokens": 100, "messages": [ASK], **given}
     assert reason in str(complaint(body))
+
+
+def used(id_: str, **more: Any) -> dict[str, Any]:
+    return {"type": "tool_use", "id": id_, "name": "look", "input": {}, **more}
+
+
+def result(id_: str, **more: Any) -> dict[str, Any]:
+    return {"type": "tool_result", "tool_use_id": id_, "content": "x", **more}
+
+
+TURNS = [
+    ([used("a")], [said("no result")], "without `tool_result` blocks"),
+    ([used("a"), used("b")], [result("b"), result("a")], "not in the order"),
+    ([used("a")], [said("first"), result("a")], "must come before any other content"),
+    ([used("a")], [result("a"), result("a")], "must have a single result"),
+    ([used("a"), used("a")], [result("a")], "ids must be unique"),
+    ([used("a b")], [result("a b")], "tool_use.id: String should match"),
+    ([used("a", name="")], [result("a")], "tool_use.name: String should match"),
+    ([used("a", input="x")], [result("a")], "tool_use.input: Input should be a valid dictionary"),
+    ([used("a", text="x")], [result("a")], "tool_use.text: Extra inputs"),
+    ([used("a")], [result("a", text="x")], "tool_result.text: Extra inputs"),
+]
+
+
+@pytest.mark.parametrize(("calls", "results", "reason"), TURNS)
+def test_a_turn_of_tools_is_taken_only_whole_and_in_order(
+    calls: Any, results: Any, reason: str
+) -> None:
+    turns = [ASK, {"role": "assistant", "content": calls}, {"role": "user", "content": results}]
+    body = {"model": MODEL, "max_tokens": 100, "messages": turns}
+    assert any(reason in each for each in complaints(body))
+
+
+def test_a_whole_turn_of_tools_is_taken() -> None:
+    calls = [said("hm"), used("a"), used("b")]
+    results = [result("a", is_error=True), result("b", cache_control=MARK), said("go on")]
+    turns = [ASK, {"role": "assistant", "content": calls}, {"role": "user", "content": results}]
+    assert complaint({"model": MODEL, "max_tokens": 100, "messages": turns}) is None
+
+
+def test_what_shapes_the_prompt_may_not_change_within_a_conversation() -> None:
+    seen = Conversations()
+    first = {"messages": [ASK], "tools": [TOOL]}
+    seen.heard(first)
+    answered = {"role": "assistant", "content": "hm"}
+    again = {"role": "user", "content": [said("and now?")]}
+    longer = {"messages": [ASK, answered, again], "tools": [TOOL]}
+    assert seen.complaint(longer) is None
+    assert "changed within a conversation" in str(seen.complaint({**longer, "tools": []}))
+    assert seen.complaint({"messages": [again], "tools": []}) is None

@@ -4,7 +4,7 @@ import json
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from bot.drill.doubles.anthropic_replies import ERRORS, Answerer, Reply, as_json
+from bot.drill.doubles.anthropic_replies import ERRORS, Answerer, Reply, as_json, calls
 from bot.drill.rehearsal_model import answer as honest
 from bot.drill.rehearsal_reading import Reading
 
@@ -140,6 +140,22 @@ def _asks_nonsense(body: Json) -> Reply:
     return as_json(draft)
 
 
+def _runs_away(body: Json) -> Reply:
+    """Ask for one more hour of metrics, for ever, and conclude nothing."""
+    turn = sum(message["role"] == "assistant" for message in body["messages"])
+    query = f'sum(rate(http_requests_total{{namespace="shop",service="checkout"}}[{turn + 1}m]))'
+    return calls(("metrics_now", {"query": query}), ("incidents", {"minutes": 60}))
+
+
+def _looks_first(body: Json) -> Reply:
+    """Look at what the pack does not hold, then be honest."""
+    if Reading(body).judging or len(body["messages"]) > 1:
+        return honest(body)
+    query = 'sum by (code) (rate(http_requests_total{service="checkout"}[2m]))'
+    asked = ("metrics_over_time", {"query": query})
+    return calls(asked, ("incidents", {"minutes": 60}), said="Let me look at both.")
+
+
 def _rules_on_the_correction(body: Json) -> Reply:
     """Support a person's correction whatever its probe says; otherwise be honest."""
     said = honest(body)
@@ -160,6 +176,8 @@ SCRIPTS: Mapping[str, Answerer] = {
     "inventing": _scripted(_invents, _agrees),
     "regional": _scripted(_blames_the_region, _gives_the_region_up),
     "nonsense": _asks_nonsense,
+    "runaway": _runs_away,
+    "looking": _looks_first,
     "corrected": _rules_on_the_correction,
     "broke": lambda _: ERRORS["credit_balance"],
 }

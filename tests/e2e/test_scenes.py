@@ -120,3 +120,13 @@ async def test_a_flapper_costs_one_judgement(played: Played) -> None:
 @pytest.mark.proves("S0-92", "S0-97", "S0-98")
 async def test_with_verification_off_it_is_one_call_and_no_floor(played: Played) -> None:
     await played("verification_off")
+
+
+@pytest.mark.proves("S3-51", "S3-52", "S3-55")
+async def test_a_runaway_model_is_stopped_and_the_suspects_are_the_card(played: Played) -> None:
+    await played("14_runaway")
+
+
+@pytest.mark.proves("S3-51")
+async def test_a_model_may_look_further_before_it_concludes(played: Played) -> None:
+    await played("looks_further")

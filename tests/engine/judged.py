@@ -2,7 +2,7 @@
 
 import itertools
 import json
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from typing import Any
@@ -300,6 +300,8 @@ class Table:
     store: MemoryStore = field(default_factory=MemoryStore)
     cache: CacheWatch = field(default_factory=CacheWatch)
     extra: Mapping[str, str] = field(default_factory=dict)
+    logs: EvidenceTool | None = None
+    redact: Callable[[str], str] = str
     embedder: Embedder | None = None
     hosts: HostWatch | None = None
     told: list[tuple[SessionEvent, EventFacts]] = field(default_factory=list)
@@ -338,5 +340,7 @@ class Table:
             metrics=self.metrics,
             arbiter=self.arbiter,
             extra_matchers=self.extra,
+            logs=self.logs,
+            redact=self.redact,
             hosts=self.hosts,
         )

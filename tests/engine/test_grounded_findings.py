@@ -7,6 +7,7 @@ from bot.telemetry import Telemetry
 from cards.caveats import lines
 from engine.may_act import Preparation, may_act, would_have_acted
 from engine.model.event import SessionEvent
+from engine.model.evidence import QueryOutcome
 from engine.model.finding import (
     CaveatCode,
     ConfidenceStepName,
@@ -15,6 +16,7 @@ from engine.model.finding import (
     TrustLevel,
     VerifyStatus,
 )
+from engine.model.ledger import LedgerEntry, ToolName
 from engine.model.org import Flags
 from engine.model.policy import GroundednessRule, TriageRule
 from engine.stamping import Material, finding_of
@@ -110,7 +112,12 @@ def said(**material: object) -> Finding:
 
 def test_what_a_tool_showed_is_evidence_like_the_pack() -> None:
     assert said().groundedness == 0
-    shown = said(ledger=("10.1.2.3: 40 connections refused on db-7",))
+    entry = LedgerEntry(
+        id="T1", call=1, tool=ToolName.LOGS, arguments="{}", asked="x", start_at=START,
+        end_at=START, outcome=QueryOutcome.FETCHED, at=START,
+        text="10.1.2.3: 40 connections refused on db-7",
+    )  # fmt: skip
+    shown = said(ledger=(entry,))
     assert shown.groundedness == 1
     assert shown.disposition is Disposition.ANSWERED
 

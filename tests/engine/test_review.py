@@ -13,6 +13,7 @@ from bot.schedule import Sweeper
 from bot.telemetry import Telemetry
 from cards.sections.trust import record
 from engine.model.alert import Severity
+from engine.model.correction import OperatorRuling, Steering
 from engine.model.finding import (
     Caveat,
     CaveatCode,
@@ -38,6 +39,11 @@ def coded(code: CaveatCode) -> dict[str, Any]:
     return {"caveats": (Caveat(code=code),), "disposition": Disposition.NEEDS_REVIEW}
 
 
+def steered(ruling: str) -> Steering:
+    told = OperatorRuling(ruling)
+    return Steering(correction_id="c1", captured_at=FIRED, ruling=told, backed=True)
+
+
 @pytest.mark.proves("S1-9", "S1-19")
 @pytest.mark.parametrize(
     ("changes", "severity", "reason"),
@@ -46,6 +52,12 @@ def coded(code: CaveatCode) -> dict[str, Any]:
         ({"trust_level": U}, Severity.CRITICAL, None),
         (coded(CaveatCode.UNGROUNDED), Severity.WARNING, ReviewReason.UNGROUNDED),
         (coded(CaveatCode.INJECTION_SUSPECTED), Severity.INFO, ReviewReason.INJECTION_SUSPECTED),
+        (
+            {"steering": steered("contradicted")},
+            Severity.INFO,
+            ReviewReason.CORRECTION_CONTRADICTED,
+        ),
+        ({"steering": steered("supported")}, Severity.INFO, None),
         ({"verify_status": VerifyStatus.REFUTED}, Severity.WARNING, ReviewReason.REFUTED),
         ({"disposition": Disposition.ABSTAINED}, Severity.INFO, ReviewReason.ABSTAINED),
         ({"trust_level": N}, Severity.HIGH, ReviewReason.UNVERIFIED_HIGH),

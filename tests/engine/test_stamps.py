@@ -11,9 +11,10 @@ from engine.caveats import Weak, caveats, metadata_only
 from engine.citations import backed, known_ids, valid_citations
 from engine.confidence import Said, caps, weigh
 from engine.disposition import Judged, disposition, verify_status
-from engine.may_act import Preparation, may_act
+from engine.may_act import Preparation, may_act, would_have_acted
 from engine.model.evidence import QueryOutcome
 from engine.model.finding import (
+    Caveat,
     CaveatCode,
     CheckResult,
     CheckSource,
@@ -332,3 +333,48 @@ def test_may_act(
 ) -> None:
     rule = GroundednessRule()
     assert may_act(finding(**changes), preparation, flags, rule, fits=fits) is may
+
+
+def test_no_citation_is_assumed_and_the_least_evidence_is_the_rules() -> None:
+    bare = Standing(status=VerifyStatus.TIMED_OUT)
+    assert stamp(bare, TrustRule(min_evidence=1)) is N
+    assert stamp(bare, TrustRule(min_evidence=0)) is U
+
+
+def test_a_cap_that_lowers_nothing_is_no_step_and_a_map_is_no_cap() -> None:
+    even = weigh(Said(self_confidence=0.6, judged_confidence=0.6, metadata_only=True))
+    assert [step.name for step in even.steps] == [STEP.JUDGED]
+    scored = weigh(Said(self_confidence=0.6, judged_confidence=0.9, groundedness=0.3))
+    assert scored.value == 0.9
+    said = Said(self_confidence=0.6, judged_confidence=0.9, replaced=True)
+    mapped = weigh(said, lambda value: value - 0.1)
+    assert [step.name for step in caps(mapped.steps)] == [STEP.REPLACED]
+    assert weigh(Said(self_confidence=None, judged_confidence=math.nan)).value == 0
+
+
+def test_support_may_rest_on_the_claims_own_evidence_and_a_contradiction_may_not() -> None:
+    claim = Claim(text="x", evidence_ids=("M1",), key=True)
+    ruled = [ClaimRuling(claim=claim, ruling=ruling) for ruling in (S, C)]
+    assert [one.ruling for one in backed(ruled, frozenset({"M1"}))] == [S, X]
+
+
+@pytest.mark.parametrize(
+    ("changes", "would"),
+    [
+        ({}, True),
+        ({"caveats": ()}, False),
+        ({"round": None}, False),
+        ({"round": a_round(reasons=("x",))}, False),
+        ({"verify_status": VerifyStatus.INCONCLUSIVE}, True),
+        ({"verify_status": VerifyStatus.REFUTED}, False),
+        ({"verify_status": VerifyStatus.VERIFIED, "vetoes": (Veto.NO_DEVIATION,)}, True),
+    ],
+)
+def test_what_the_missing_ground_alone_kept_back(changes: dict[str, Any], *, would: bool) -> None:
+    demoted = {"caveats": (Caveat(code=CaveatCode.UNGROUNDED),), "trust_level": N}
+    assert would_have_acted(finding(**{**demoted, **changes})) is would
+
+
+def test_a_score_at_the_floor_is_enough() -> None:
+    at_floor = finding(groundedness=GroundednessRule().floor)
+    assert may_act(at_floor, PROPOSE, ON, GroundednessRule(), fits=True)

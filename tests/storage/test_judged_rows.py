@@ -7,7 +7,9 @@ import pytest
 from sqlalchemy import text
 
 from engine.model.alert import AlertClass
+from engine.model.evidence import QueryOutcome
 from engine.model.finding import Disposition, Finding, TriagePath, TrustLevel, VerifyStatus
+from engine.model.ledger import LedgerEntry, ToolName
 from engine.model.pack import Item, TextFacts
 from engine.model.run import CallKind, CallState, ModelCall, RunState, Usage
 from storage.store import SqlStore
@@ -207,3 +209,55 @@ async def test_a_whole_triage_on_the_real_store(store: SqlStore) -> None:
     assert run is not None
     assert len(run.fence) == 32
     assert actions == ["llm.response", "verification.round", "llm.response"]
+
+
+def looked(number: int, text_: str = "20 {} \0 \ud800") -> LedgerEntry:
+    return LedgerEntry(
+        id=f"T{number}", call=number, tool=ToolName.LOGS, arguments="{}", asked="x", start_at=START,
+        end_at=START, outcome=QueryOutcome.FETCHED, text=text_, at=START, backend="logs",
+    )  # fmt: skip
+
+
+@pytest.mark.proves("S3-50")
+async def test_lookups_are_kept_in_order_whole_and_with_their_client(store: SqlStore) -> None:
+    await seed(store)
+    async with store.begin() as tx:
+        await tx.runs.add(a_run())
+        for number in (10, 2):
+            await tx.lookups.add(a_run(), looked(number, "old"), "whole")
+        await tx.lookups.add(a_run(), looked(2, "new"), "all \0 of it")
+    async with store.begin() as tx:
+        kept = await tx.lookups.of_triage("t1")
+        rows = await tx.session.execute(text("select client_id from lookups"))
+        whole = await tx.lookups.whole("t1", 2)
+        assert await tx.lookups.whole("t1", 3) is None
+    assert [(e.id, e.text) for e in kept] == [("T2", "new"), ("T10", "old")]
+    assert {row.client_id for row in rows} == {"acme"}
+    assert whole == "all \ufffd of it"
+
+
+async def test_a_turn_that_asked_for_tools_is_found_again_by_its_request(store: SqlStore) -> None:
+    await seed(store)
+    async with store.begin() as tx:
+        await tx.calls.add(call(), "request")
+        await tx.calls.settle(call(kind=CallKind.LOOP, state=CallState.OK), "reply")
+    async with store.begin() as tx:
+        assert await tx.calls.answered("t1", CallKind.CONCLUDE, "request") == "reply"
+        [kept] = await tx.calls.of_triage("t1")
+    assert kept.kind is CallKind.LOOP
+
+
+async def test_the_tools_of_the_clients_last_finished_run_are_remembered(store: SqlStore) -> None:
+    await seed(store)
+    await seed(store, "inc2", "other")
+    logs = (ToolName.LOGS,)
+    now = a_run(triage_id="now")
+    async with store.begin() as tx:
+        assert await tx.runs.tools_before(now) == ()
+        await tx.runs.add(a_run(triage_id="a", state=RunState.DONE, tools=logs))
+        await tx.runs.add(a_run(triage_id="b", state=RunState.FAILED))
+        other = {"incident_id": "inc2", "client_id": "other"}
+        await tx.runs.add(a_run(triage_id="c", state=RunState.DONE, **other))
+        await tx.runs.add(now)
+    async with store.begin() as tx:
+        assert await tx.runs.tools_before(now) == logs

@@ -25,6 +25,7 @@ from bot.drill.doubles.anthropic_replies import (
 )
 from bot.drill.doubles.anthropic_request import complaint
 from bot.drill.doubles.anthropic_stream import events, written
+from bot.drill.doubles.conversations import Conversations
 from bot.drill.doubles.faults import Answer, Hang, Now, ReplyLost, suffer
 from bot.drill.doubles.prompt_cache import Charge, PromptCache, count_prompt, count_tokens
 from bot.drill.doubles.serve import ABORT, cut
@@ -82,6 +83,7 @@ class MessagesDouble:
         self.now, self.answer, self.key = now, answer, key
         self.models, self.context_tokens = tuple(models), context_tokens
         self.cache = PromptCache(now)
+        self.conversations = Conversations()
         self.asked: list[Asked] = []
         self._ids = count(1)
         self.app = Starlette(
@@ -108,6 +110,7 @@ class MessagesDouble:
         if error := self._refusal(request, body):
             self.asked.append(Asked(body, headers, self.now(), refusal=error.message))
             return self._error(error)
+        self.conversations.heard(body)
         reply = self.answer(body)
         charge = self.cache.charge(body) if _is_charged(reply) else None
         self.asked.append(Asked(body, headers, self.now(), charge, reply=reply))
@@ -117,7 +120,7 @@ class MessagesDouble:
         """Find the error that stands before any model runs."""
         if error := self._identity(request):
             return error
-        if wrong := complaint(body):
+        if wrong := complaint(body) or self.conversations.complaint(body):
             return ApiError(400, "invalid_request_error", wrong)
         if body["model"] not in self.models:
             return ApiError(404, "not_found_error", f"model: {body['model']}")

@@ -136,7 +136,48 @@ def _tool_pairs(messages: list[Json]) -> Iterator[str]:
                 f" blocks: {stray}. Each `tool_result` block must have a corresponding `tool_use`"
                 " block in the previous message."
             )
+        yield from _in_order(f"messages.{index}", blocks, called, given)
         called = [str(b.get("id")) for b in blocks if b.get("type") == "tool_use"]
+    yield from _used(messages)
+
+
+def _in_order(where: str, blocks: list[Json], called: list[str], given: list[str]) -> Iterator[str]:
+    """Results come before any words, once each; the order of the calls is asked for by us alone."""
+    kinds = [block.get("type") for block in blocks]
+    if "tool_result" in kinds[len(given) :]:
+        yield f"{where}: `tool_result` blocks must come before any other content."
+    if given != called and sorted(given) == sorted(called):
+        yield f"{where}: `tool_result` blocks are not in the order of their `tool_use` blocks."
+    if len(set(given)) < len(given):
+        yield f"{where}: each `tool_use` must have a single result."
+
+
+def _used(messages: list[Json]) -> Iterator[str]:
+    """Check the calls in the conversation: known ids, each once, objects as input."""
+    ids: set[str] = set()
+    for index, message in enumerate(messages):
+        for place, block in enumerate(as_blocks(message.get("content") or [])):
+            if block.get("type") == "tool_use":
+                yield from _use(f"messages.{index}.content.{place}", block)
+                if block.get("id") in ids:
+                    yield f"messages.{index}.content.{place}: `tool_use` ids must be unique"
+                ids.add(str(block.get("id")))
+            elif block.get("type") == "tool_result":
+                known = {"type", "tool_use_id", "content", "is_error", "cache_control"}
+                for name in sorted(block.keys() - known):
+                    where = f"messages.{index}.content.{place}.tool_result"
+                    yield f"{where}.{name}: Extra inputs are not permitted"
+
+
+def _use(where: str, block: Json) -> Iterator[str]:
+    for name in ("id", "name"):
+        if not TOOL_NAME.fullmatch(str(block.get(name) or "")):
+            pattern = "^[a-zA-Z0-9_-]+$"
+            yield f"{where}.tool_use.{name}: String should match pattern '{pattern}'"
+    if not isinstance(block.get("input"), dict):
+        yield f"{where}.tool_use.input: Input should be a valid dictionary"
+    for name in sorted(block.keys() - {"type", "id", "name", "input", "cache_control"}):
+        yield f"{where}.tool_use.{name}: Extra inputs are not permitted"
 
 
 def _marks(body: Json) -> Iterator[str]:

@@ -1,0 +1,1 @@
+"""Every tool a model may ask, one a file."""

@@ -1,0 +1,106 @@
+"""Puts small faults into the code that stamps findings, and counts those no test notices.
+
+`python -m tests.mutants [--minutes N] [--every N] [MODULE…]`
+"""
+
+import argparse
+import ast
+import importlib
+import os
+import sys
+import time
+from collections.abc import Sequence
+from pathlib import Path
+
+from tests.mutants.faults import Fault, faults, swappable
+from tests.mutants.trial import anew, compiled, fail_as_they_are, in_place, notices
+
+STAMPS = "tests/engine/test_stamps.py"
+PROMQL = "tests/engine/promql"
+GROUND = "tests/engine/groundedness"
+CLASSES = "tests/bot/backends/test_failure_classes.py"
+VETOES = [f"tests/engine/verification/test_{name}.py" for name in ("veto_lists", "vetoes")]
+TARGETS: dict[str, Sequence[str]] = {
+    "engine/trust.py": [STAMPS],
+    "engine/confidence.py": [STAMPS],
+    "engine/disposition.py": [STAMPS],
+    "engine/may_act.py": [STAMPS, "tests/engine/test_grounded_findings.py"],
+    "engine/citations.py": [STAMPS, "tests/engine/test_triage_flow.py"],
+    "engine/caveats.py": [STAMPS],
+    "engine/calibration.py": ["tests/engine/test_calibration.py"],
+    "engine/verification/vetoes.py": VETOES,
+    "engine/verification/accused.py": VETOES,
+    "engine/verification/refuters.py": VETOES,
+    "engine/failures.py": ["tests/engine/test_failing.py"],
+    **{str(path): [GROUND] for path in sorted(Path("engine/groundedness").glob("[a-z]*.py"))},
+    **{str(path): [PROMQL] for path in sorted(Path("engine/promql").glob("[a-z]*.py"))},
+    **{str(path): [CLASSES] for path in sorted(Path("bot/backends/failing").glob("[a-z]*.py"))},
+}
+"""Each module with the tests that must notice; the quickest first."""
+LEAST = 0.9
+"""Share of faults that must be noticed in every module."""
+LONGEST_S = 60.0
+HEAVY = ("pydantic", "sqlalchemy.ext.asyncio", "psycopg", "promql_parser", "pytest_asyncio", "yaml")
+"""Loaded before the trials, which inherit them."""
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(prog="python -m tests.mutants")
+    parser.add_argument("modules", nargs="*", help="paths; none: every one")
+    parser.add_argument("--minutes", type=float, default=30, help="stop after that long")
+    parser.add_argument("--every", type=int, default=1, help="try only every nth fault")
+    asked = parser.parse_args()
+    for name in HEAVY:
+        importlib.import_module(name)
+    until_s = time.monotonic() + asked.minutes * 60
+    chosen = [name for name in TARGETS if not asked.modules or name in asked.modules]
+    weak = [name for name in chosen if not apart(name, asked.every, until_s)]
+    if weak:
+        sys.exit(f"not {LEAST:.0%} noticed in {', '.join(weak)}")
+
+
+def apart(name: str, every: int, until_s: float) -> bool:
+    """Try a module's faults in a process of its own, which loads what the next one must not."""
+    child = os.fork()
+    if child == 0:
+        os._exit(0 if strong(name, every, until_s) else 1)
+    return os.waitpid(child, 0)[1] == 0
+
+
+def strong(name: str, every: int, until_s: float) -> bool:
+    """Try the faults of a module; False when too few were noticed."""
+    path, tests = Path(name), TARGETS[name]
+    tree = ast.parse(path.read_text(encoding="utf-8"))
+    bodies = swappable(tree)
+    chosen = faults(tree)[::every]
+    missed: list[Fault] = []
+    tried = 0
+    for put, some in (
+        (anew, [fault for fault in chosen if fault.line not in bodies]),
+        (in_place, [fault for fault in chosen if fault.line in bodies]),
+    ):
+        if put is in_place and fail_as_they_are(tests):
+            print(f"{name}: its tests fail without any fault", flush=True)
+            return False
+        for fault in some:
+            if time.monotonic() > until_s:
+                break
+            tried += 1
+            code = compiled(path, fault.put_into(tree))
+            if not notices(lambda: put(path, code), tests, LONGEST_S):  # noqa: B023 - runs at once
+                missed.append(fault)
+    return _told(name, tried, len(chosen), missed)
+
+
+def _told(name: str, tried: int, there: int, missed: Sequence[Fault]) -> bool:
+    for fault in missed:
+        print(f"  {name}:{fault.line}: {fault.what}")
+    share = 1 - len(missed) / tried if tried else 1.0
+    left = f", {there - tried} not tried" if there > tried else ""
+    noticed = f"{tried - len(missed)} of {tried} faults noticed ({share:.0%}){left}"
+    print(f"{name}: {noticed}", flush=True)
+    return share >= LEAST
+
+
+if __name__ == "__main__":
+    main()
