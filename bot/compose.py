@@ -19,13 +19,14 @@ from bot.declare import source_id
 from bot.door import Door
 from bot.http.api import Api
 from bot.http.app import web
+from bot.http.sessions import Sessions
 from bot.http.webhooks import Webhooks
 from bot.jobs import JobHandlers
 from bot.listen import SessionCounter
 from bot.outbox import Outbox
 from bot.poller import Poller
 from bot.schedule import Sweeper
-from bot.telemetry import Telemetry
+from bot.telemetry import BASES, PROVIDERS, Telemetry
 from bot.worker import Worker
 from cards.render.links import Allowed, listed
 from engine.intake import Filed, Rules
@@ -78,7 +79,12 @@ class House:
         self.late_model = model_of(self.settings.model, self.redactor.text)
         self.model = self._watched(self.late_model)
         self.cache = CacheWatch()
-        self._counter = SessionCounter(self.telemetry)
+        model = self.settings.model
+        self._counter = SessionCounter(
+            self.telemetry,
+            provider=PROVIDERS[model.base_url is not None],
+            basis=BASES[model.price_per_mtok is not None],
+        )
         self.queue = PostgresQueue(
             self.store,
             per_client={Queue.TRIAGE: self.settings.triage.concurrency_per_client},
@@ -201,7 +207,9 @@ class House:
         async def missing() -> str | None:
             return ready()
 
-        return web(Webhooks(self.door), Api(self.store), self.telemetry, missing)
+        return web(
+            Webhooks(self.door), Api(self.store), Sessions(self.store), self.telemetry, missing
+        )
 
     def worker(self) -> Worker:
         """A worker over both queues."""

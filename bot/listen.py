@@ -3,11 +3,12 @@
 from collections.abc import Callable, Mapping
 
 from bot.backends.failing.verdict import Category
-from bot.telemetry import Telemetry
+from bot.telemetry import BASES, PROVIDERS, Telemetry
 from engine.model.event import EventFacts, SessionEvent
 from engine.model.finding import TriagePath, VerifyStatus
 from engine.model.ledger import Bound
 from engine.model.run import Run
+from engine.telling import CauseSource
 
 Count = Callable[[Telemetry, Run, EventFacts], None]
 
@@ -53,13 +54,20 @@ def _skipped(telemetry: Telemetry, _: Run, facts: EventFacts) -> None:
 
 
 def _pack(telemetry: Telemetry, _: Run, facts: EventFacts) -> None:
+    telemetry.observe("triage_pack_bytes", float(facts.get("bytes") or 0))
     for section in filter(None, str(facts["sections"]).split(",")):
         telemetry.count("triage_pack_enrichment_degraded_total", section=section)
 
 
 def _call(telemetry: Telemetry, _: Run, facts: EventFacts) -> None:
     call = str(facts["call"])
-    telemetry.count("llm_calls_total", call=call, result=str(facts["result"]))
+    who = {"call": call, "provider": str(facts["provider"])}
+    telemetry.count("llm_calls_total", 1, **who, result=str(facts["result"]))
+    if facts.get("error_kind") is not None:
+        kind = ERROR_KIND.get(str(facts["error_kind"]), "unclassified")
+        telemetry.count("triage_llm_error_total", provider=who["provider"], kind=kind)
+    if facts.get("echo"):
+        telemetry.count("triage_marker_echo_total")
     tokens = {
         "input": "input_tokens",
         "output": "output_tokens",
@@ -67,18 +75,16 @@ def _call(telemetry: Telemetry, _: Run, facts: EventFacts) -> None:
         "cache_read": "cache_read_input_tokens",
     }
     for kind, name in tokens.items():
-        telemetry.count("llm_tokens_total", float(facts.get(name) or 0), call=call, kind=kind)
-    telemetry.count("llm_cost_usd_total", float(facts.get("cost_usd") or 0), call=call)
-    if facts.get("kind") is not None:
-        kind = ERROR_KIND.get(str(facts["kind"]), "unclassified")
-        telemetry.count("triage_llm_error_total", kind=kind)
-        telemetry.count("triage_marker_echo_total", float(bool(facts.get("echo"))))
+        telemetry.count("llm_tokens_total", float(facts.get(name) or 0), **who, kind=kind)
+    cost_usd = float(facts.get("cost_usd") or 0)
+    telemetry.count("llm_cost_usd_total", cost_usd, **who, basis=str(facts["basis"]))
 
 
 def _query(telemetry: Telemetry, _: Run, facts: EventFacts) -> None:
     telemetry.count(
         "triage_round_queries_total",
         source=str(facts["source"]),
+        kind=str(facts["check"]),
         outcome=str(facts["outcome"]),
     )
 
@@ -142,10 +148,19 @@ def _stamp(telemetry: Telemetry, run: Run, facts: EventFacts) -> None:
     )
     if facts["confidence"] is not None:
         telemetry.observe("triage_confidence", float(facts["confidence"]))
-    if disposition == "abstained":
-        telemetry.count("triage_abstentions_total")
+    if facts["abstention"] is not None:
+        telemetry.count("triage_abstentions_total", reason=str(facts["abstention"]))
+    if facts["memory"] is not None:
+        telemetry.count("memory_verdict_total", verdict=str(facts["memory"]))
+    for source in filter(None, str(facts["cause_sources"]).split(",")):
+        if source == CauseSource.UPSTREAM:
+            telemetry.count("triage_upstream_cause_used_total")
+        else:
+            telemetry.count("triage_change_cause_used_total", source=source)
     telemetry.count("triage_shortcircuit_total", result=str(facts["shortcircuit"]))
-    telemetry.count("triage_unsupported_claims_total", float(facts["unsupported"] or 0))
+    key, every = float(facts["unsupported_key"] or 0), float(facts["unsupported"] or 0)
+    telemetry.count("triage_unsupported_claims_total", key, kind="key")
+    telemetry.count("triage_unsupported_claims_total", every - key, kind="other")
 
 
 COUNTS: Mapping[SessionEvent, Count] = {
@@ -154,7 +169,9 @@ COUNTS: Mapping[SessionEvent, Count] = {
     SessionEvent.STAGE: _stage,
     SessionEvent.CALL: _call,
     SessionEvent.FALLBACK: lambda t, _, __: t.count("triage_model_fallback_total"),
-    SessionEvent.CACHE_MISS: lambda t, _, __: t.count("llm_cache_miss_total"),
+    SessionEvent.CACHE_MISS: lambda t, _, f: t.count(
+        "llm_cache_miss_total", provider=str(f["provider"])
+    ),
     SessionEvent.TOOL: lambda t, _, f: t.count(
         "triage_tool_calls_total", tool=str(f["tool"]), outcome=str(f["outcome"])
     ),
@@ -184,12 +201,21 @@ COUNTS: Mapping[SessionEvent, Count] = {
 class SessionCounter:
     """Listens to every session of one process."""
 
-    def __init__(self, telemetry: Telemetry) -> None:
-        """Count into `telemetry`."""
+    def __init__(
+        self, telemetry: Telemetry, *, provider: str = PROVIDERS[0], basis: str = BASES[0]
+    ) -> None:
+        """Count into `telemetry`.
+
+        Args:
+            telemetry: where to.
+            provider: who answers for the model.
+            basis: whether costs come from a configured price or from one we assume.
+        """
         self._telemetry = telemetry
+        self._known: EventFacts = {"provider": provider, "basis": basis}
 
     async def __call__(self, run: Run, kind: SessionEvent, facts: EventFacts) -> None:
         """Count one step; steps that nobody counts are left alone."""
         count = COUNTS.get(kind)
         if count is not None:
-            count(self._telemetry, run, facts)
+            count(self._telemetry, run, {**facts, **self._known})

@@ -20,6 +20,7 @@ from engine.model.finding import (
     CheckSource,
     ConfidenceStepName,
     Disposition,
+    MemoryVerdict,
     RoundOutcome,
     TriagePath,
     TrustLevel,
@@ -34,6 +35,8 @@ from engine.model.review import ReviewReason
 from engine.model.run import CallKind, FailureClass, RunTrigger, SkipReason
 from engine.ports import DeadReason, Queue
 from engine.shortcircuit import ShortCircuit
+from engine.telling import AbstentionReason, CauseSource
+from engine.verification.table import CHECKS
 
 disable_created_metrics()  # type: ignore[no-untyped-call]  # the library leaves it untyped
 
@@ -65,6 +68,10 @@ ERROR_KINDS = (
     "parse",
     "unclassified",
 )
+PROVIDERS = ("anthropic", "gateway")
+"""Who answers for the model: its own provider, or whatever stands at `model.base_url`."""
+BASES = ("estimated", "measured")
+"""Whether a cost comes from a price we assume or from a configured one."""
 _STAGES = (
     "pack",
     "loop",
@@ -79,6 +86,7 @@ _STAGES = (
 )
 BOUNDED = ("loop", "confirm", "verify")
 _SECONDS = (0.05, 0.1, 0.25, 0.5, 1, 1.5, 2, 5, 10, 30, 60, 120, 300, 420)
+_BYTES = (1_000, 4_000, 8_000, 16_000, 32_000, 64_000, 128_000, 256_000)
 _SHARES = tuple(round(i / 20, 2) for i in range(1, 21))
 
 METRICS: tuple[Metric, ...] = (
@@ -188,7 +196,11 @@ METRICS: tuple[Metric, ...] = (
     Metric(
         name="triage_round_queries_total",
         help="Contrast checks by who asked and how they ended.",
-        labels={"source": tuple(CheckSource), "outcome": tuple(QueryOutcome)},
+        labels={
+            "source": tuple(CheckSource),
+            "kind": tuple(CHECKS),
+            "outcome": tuple(QueryOutcome),
+        },
     ),
     Metric(
         name="triage_shortcircuit_total",
@@ -205,7 +217,11 @@ METRICS: tuple[Metric, ...] = (
         help="Triages that a person's correction governed, by what the judgement said of it.",
         labels={"ruling": tuple(OperatorRuling), "backed": ("true", "false")},
     ),
-    Metric(name="triage_unsupported_claims_total", help="Claims the evidence did not back."),
+    Metric(
+        name="triage_unsupported_claims_total",
+        help="Claims the evidence did not back.",
+        labels={"kind": ("key", "other")},
+    ),
     Metric(
         name="triage_groundedness",
         help="Share of what a verdict names that the evidence holds; no measure of being right.",
@@ -237,7 +253,20 @@ METRICS: tuple[Metric, ...] = (
     Metric(
         name="triage_abstentions_total",
         help="Triages in which both calls declined.",
+        labels={"reason": tuple(AbstentionReason)},
     ),
+    Metric(
+        name="triage_change_cause_used_total",
+        help="Causes that rest on a change, by what told it.",
+        labels={"source": (CauseSource.HOST, CauseSource.DEPLOY, CauseSource.CLOUD)},
+    ),
+    Metric(name="triage_upstream_cause_used_total", help="Causes that rest on a dependency."),
+    Metric(
+        name="memory_verdict_total",
+        help="What judgements meant for a recalled case.",
+        labels={"verdict": (*MemoryVerdict, "withheld_degraded")},
+    ),
+    Metric(name="triage_pack_bytes", help="Size of frozen packs.", buckets=_BYTES),
     Metric(name="triage_veto_total", help="Vetoes.", labels={"veto": tuple(Veto)}),
     Metric(
         name="triage_pack_enrichment_degraded_total",
@@ -252,7 +281,7 @@ METRICS: tuple[Metric, ...] = (
     Metric(
         name="triage_llm_error_total",
         help="Model calls that failed, by what the provider did.",
-        labels={"kind": ERROR_KINDS},
+        labels={"provider": PROVIDERS, "kind": ERROR_KINDS},
     ),
     Metric(name="triage_model_fallback_total", help="Model names the provider did not know."),
     Metric(
@@ -286,18 +315,31 @@ METRICS: tuple[Metric, ...] = (
     Metric(
         name="llm_calls_total",
         help="Model calls.",
-        labels={"call": tuple(CallKind), "result": ("ok", "failed")},
+        labels={
+            "call": tuple(CallKind),
+            "provider": PROVIDERS,
+            "result": ("ok", "failed"),
+        },
     ),
     Metric(
         name="llm_tokens_total",
         help="Tokens as the provider counted them.",
         labels={
             "call": tuple(CallKind),
+            "provider": PROVIDERS,
             "kind": ("input", "output", "cache_write", "cache_read"),
         },
     ),
-    Metric(name="llm_cost_usd_total", help="Cost.", labels={"call": tuple(CallKind)}),
-    Metric(name="llm_cache_miss_total", help="Second calls that read nothing from the cache."),
+    Metric(
+        name="llm_cost_usd_total",
+        help="Cost.",
+        labels={"call": tuple(CallKind), "provider": PROVIDERS, "basis": BASES},
+    ),
+    Metric(
+        name="llm_cache_miss_total",
+        help="Second calls that read nothing from the cache.",
+        labels={"provider": PROVIDERS},
+    ),
     Metric(
         name="queue_redeliveries_total",
         help="Deliveries after the first.",

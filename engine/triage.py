@@ -31,6 +31,7 @@ from engine.model.run import Run
 from engine.ports import Progress
 from engine.shortcircuit import ShortCircuit, armed, candidate, confirm, stands
 from engine.stamping import Material, finding_of
+from engine.telling import stamp_facts
 from engine.verification.judging import judgement
 from engine.verification.kind import Subject
 from engine.verification.repairing import repaired
@@ -60,7 +61,7 @@ async def judge(
     await offering(session)
     known, how = await _remembered(session, progress, rejudge_of)
     finding = known or await _investigated(session, progress, rejudge_of)
-    await _told(ports, finding, how)
+    await _told(ports, finding, pack, how)
     return finding
 
 
@@ -196,7 +197,7 @@ def _told_of_ground(finding: Finding) -> EventFacts:
     }
 
 
-async def _told(ports: JudgePorts, finding: Finding, how: ShortCircuit) -> None:
+async def _told(ports: JudgePorts, finding: Finding, pack: Pack, how: ShortCircuit) -> None:
     """Tell how it ended, in the closed words that are counted."""
     if finding.round is not None:
         await ports.events(SessionEvent.ROUND, _told_of_round(finding.round))
@@ -211,14 +212,7 @@ async def _told(ports: JudgePorts, finding: Finding, how: ShortCircuit) -> None:
         await ports.events(SessionEvent.STEP, {"step": step.name, "value": step.value})
     for veto in finding.vetoes:
         await ports.events(SessionEvent.VETO, {"veto": veto})
-    stamp = {
-        "trust_level": finding.trust_level,
-        "disposition": finding.disposition,
-        "path": finding.path,
-        "confidence": finding.confidence,
-        "unsupported": len(finding.unsupported_claims),
-        "shortcircuit": how,
-    }
+    stamp = {**stamp_facts(finding, pack), "shortcircuit": how}
     await ports.events(SessionEvent.STAMP, stamp)
 
 

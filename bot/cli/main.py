@@ -120,6 +120,17 @@ def retriage(
     run_retriage(client_name, number, config)
 
 
+@app.command()
+def replay(
+    triage: Annotated[str, typer.Argument(help="its id, or its incident's")],
+    config: Config = None,
+) -> None:
+    """Print what an investigation did, step by step, from the record: no model is asked."""
+    from bot.cli.replay import replay as run_replay
+
+    run_replay(triage, config)
+
+
 app.command("init")(init.init)
 app.add_typer(client.app, name="client")
 app.add_typer(people.app, name="people")

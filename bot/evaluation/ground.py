@@ -28,7 +28,7 @@ from engine.model.policy import TriageRule
 from engine.model.run import Run, RunState, RunTrigger
 from engine.pack.build import build
 from engine.pack.section import Ports, Subject
-from engine.ports import LLM, Clock, Store
+from engine.ports import LLM, Clock, EvidenceTool, Store
 from engine.redact import Redactor
 from engine.triage import judge
 
@@ -58,7 +58,7 @@ class Ground:
 
     incident: Incident
     pack: Pack
-    metrics: PrometheusTool
+    metrics: EvidenceTool
     clock: Clock = field(default_factory=SystemClock)
     heard: list[tuple[SessionEvent, EventFacts]] = field(default_factory=list)
     """Every step of the last triage."""
@@ -81,7 +81,7 @@ class Ground:
             price=price,
             cache=CacheWatch(),
             metrics=self.metrics,
-            arbiter=self.metrics,
+            arbiter=self.metrics if isinstance(self.metrics, PrometheusTool) else None,
         )
         return await judge(
             run_of(self.incident, self.clock),

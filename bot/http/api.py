@@ -44,17 +44,17 @@ class Api:
             async with asyncio.timeout(self._store_s):
                 told = await self._told(group_id, secret)
         except Refused as refused:
-            return _refusal(refused)
+            return refusal(refused)
         except (StoreUnavailableError, TimeoutError) as error:
             log.warning("a pack was not read: %s", type(error).__name__)
-            return _refusal(Refused(503, "the database cannot be read now; ask again"))
+            return refusal(Refused(503, "the database cannot be read now; ask again"))
         headers = {COMPLETE: "true" if told.frozen else "false", "Cache-Control": "no-store"}
         return Response(told.body.encode(), headers=headers, media_type="application/json")
 
     async def _told(self, group_id: str, secret: str | None) -> Told:
         async with self._store.begin() as tx:
             token = await tx.tokens.live(secret) if secret else None
-            reader = _may(token, Scope.READ)
+            reader = may(token, Scope.READ)
             if not group_id.isprintable():  # no id of ours, and the database takes no NUL
                 raise Refused(404, NOBODYS)
             told = await tx.findings.told_of_group(group_id, reader.client_id)
@@ -63,7 +63,12 @@ class Api:
         return told
 
 
-def _may(token: ApiToken | None, scope: Scope) -> ApiToken:
+def may(token: ApiToken | None, scope: Scope) -> ApiToken:
+    """Let a token through that opens a scope.
+
+    Raises:
+        Refused: there is none, or it opens something else.
+    """
     if token is None:
         raise Refused(401, "unknown or missing token")
     if scope not in token.scopes:
@@ -71,7 +76,8 @@ def _may(token: ApiToken | None, scope: Scope) -> ApiToken:
     return token
 
 
-def _refusal(refused: Refused) -> Response:
+def refusal(refused: Refused) -> Response:
+    """Say a refusal as HTTP does."""
     headers = {"Cache-Control": "no-store"}
     if refused.status == 401:  # noqa: PLR2004 the one status that names a scheme
         headers["WWW-Authenticate"] = "Bearer"

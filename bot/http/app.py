@@ -8,6 +8,7 @@ from prometheus_client import CONTENT_TYPE_LATEST
 
 from bot.http.api import Api
 from bot.http.body import RefusedBodyError
+from bot.http.sessions import Sessions
 from bot.http.webhooks import Webhooks
 from bot.telemetry import Telemetry
 
@@ -15,7 +16,9 @@ Ready = Callable[[], Awaitable[str | None]]
 """Says what is missing before we can take alerts; None when nothing is."""
 
 
-def web(webhooks: Webhooks, api: Api, telemetry: Telemetry, ready: Ready) -> FastAPI:
+def web(
+    webhooks: Webhooks, api: Api, sessions: Sessions, telemetry: Telemetry, ready: Ready
+) -> FastAPI:
     """Make the application."""
     app = FastAPI(title="Caveat", docs_url=None, redoc_url=None, openapi_url=None)
 
@@ -34,6 +37,15 @@ def web(webhooks: Webhooks, api: Api, telemetry: Telemetry, ready: Ready) -> Fas
     @app.get("/api/v1/alerts/{group_id}/context")
     async def context(group_id: str, request: Request) -> Response:
         return await api.context(group_id, _bearer(request))
+
+    @app.get("/api/v1/incidents/{incident_id}/session")
+    async def session(incident_id: str, request: Request) -> Response:
+        return await sessions.whole(incident_id, _bearer(request))
+
+    @app.get("/api/v1/incidents/{incident_id}/session/stream")
+    async def stream(incident_id: str, request: Request) -> Response:
+        last = request.headers.get("last-event-id", "")
+        return await sessions.stream(incident_id, _bearer(request), last)
 
     @app.get("/healthz")
     async def alive() -> Response:

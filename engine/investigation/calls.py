@@ -145,9 +145,9 @@ class Caller:
             facts = _facts(settled, reply)
             await tx.audit.append(self.run.client_id, ACTOR, "llm.response", facts)
         self.sent.append(settled)
-        event = {**facts, "cost_usd": settled.cost_usd}
+        event: dict[str, str | int | float | None] = {**facts, "cost_usd": settled.cost_usd}
         if failed is not None:
-            event |= {"kind": failed.kind, "echo": failed.echo}
+            event |= {"error_kind": failed.kind, "echo": failed.echo}
         await self.events(SessionEvent.CALL, event)
 
 

@@ -3,6 +3,10 @@
 from collections.abc import Mapping
 from enum import StrEnum
 
+from pydantic import AwareDatetime
+
+from engine.model.base import Frozen
+
 
 class SessionEvent(StrEnum):
     """What happened. Facts beside it are counts, codes and seconds, never a model's prose."""
@@ -10,14 +14,14 @@ class SessionEvent(StrEnum):
     SKIPPED = "skipped"
     """No model was asked: `reason`."""
     PACK = "pack"
-    """A pack was frozen: `sections` that are degraded, `hash`."""
+    """A pack was frozen: `sections` that are degraded, `hash`, `bytes`."""
     FAILED = "failed"
     """A delivery ended without a finding: `class`."""
     STAGE = "stage"
     """A stage ended: `stage`, `seconds`."""
     CALL = "call"
-    """A model call was settled: `call`, `model`, `result`, tokens, `cost_usd`; failed, its `kind`
-    and whether an `echo` of ours was kept from deciding."""
+    """A model call was settled: `call`, `model`, `result`, tokens, `cost_usd`; of one that failed
+    `error_kind` and `echo`."""
     FALLBACK = "fallback"
     """The model name was refused and the other one asked: `from`, `to`."""
     CACHE_MISS = "cache_miss"
@@ -51,7 +55,19 @@ class SessionEvent(StrEnum):
     REVIEW = "review"
     """A person has to look: `reason`."""
     STAMP = "stamp"
-    """`trust_level`, `disposition`, `confidence`, `path`, `unsupported`, `shortcircuit`."""
+    """`trust_level`, `disposition`, `confidence`, `path`, `unsupported`, `unsupported_key`,
+    `cause_sources`, `abstention`, `memory`, `shortcircuit`."""
 
 
 EventFacts = Mapping[str, str | int | float | bool | None]
+
+
+class Step(Frozen):
+    """One step as it was kept."""
+
+    id: int
+    """Grows with time, over all sessions."""
+    triage_id: str
+    kind: SessionEvent
+    facts: EventFacts
+    at: AwareDatetime

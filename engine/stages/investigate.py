@@ -175,7 +175,9 @@ class _Work:
             await tx.findings.keep_pack(pack)
             await tx.findings.show_facts(pack, complete=True)
             await self._move(tx, RunState.INVESTIGATING, pack_hash=pack.hash)
-        facts = {"sections": ",".join(pack.degraded), "hash": pack.hash}
+        size = len(pack.canonical().encode())
+        degraded = ",".join(pack.degraded)
+        facts: EventFacts = {"sections": degraded, "hash": pack.hash, "bytes": size}
         await self._heard(SessionEvent.PACK, facts)
         return pack
 

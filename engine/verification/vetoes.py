@@ -3,6 +3,7 @@
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import timedelta
+from functools import lru_cache
 
 from engine.model.alert import AlertClass
 from engine.model.evidence import QueryOutcome
@@ -359,6 +360,7 @@ def _independent_result(result: CheckResult, pack: Pack) -> bool:
     return not restates(result.asked, pack.anchor.expression)
 
 
+@lru_cache(512)
 def restates(query: str, expression: str | None) -> bool:
     """Whether a query is the alert's own expression, with or without its threshold."""
     if expression is None:

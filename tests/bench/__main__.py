@@ -10,14 +10,14 @@ import sys
 import time
 from pathlib import Path
 
-from tests.bench import cards, intake, start, tokens
+from tests.bench import cards, intake, start, tokens, triage
 from tests.bench.figures import Section
 
 PAGE = Path(__file__).resolve().parents[2] / "docs" / "measured.md"
 LONGEST_S = 600
 
 
-PARTS = (start, intake, cards, tokens)
+PARTS = (triage, start, intake, cards, tokens)
 
 
 async def measured() -> list[Section]:

@@ -20,10 +20,12 @@ def value(telemetry: Telemetry, name: str, **labels: str) -> float | None:
 )
 async def test_a_failed_call_is_counted_by_what_the_provider_did(said: str, kind: str) -> None:
     telemetry = Telemetry()
-    assert value(telemetry, "triage_llm_error_total", kind=kind) == 0
-    facts = {"call": "conclude", "result": "failed", "kind": said, "echo": True}
+    counted = {"provider": "anthropic", "kind": kind}
+    assert value(telemetry, "triage_llm_error_total", **counted) == 0
+    call = {"call": "conclude", "provider": "anthropic", "basis": "estimated"}
+    facts = {**call, "result": "failed", "error_kind": said, "echo": True}
     await SessionCounter(telemetry)(a_run(), SessionEvent.CALL, facts)
-    assert value(telemetry, "triage_llm_error_total", kind=kind) == 1
+    assert value(telemetry, "triage_llm_error_total", **counted) == 1
     assert value(telemetry, "triage_marker_echo_total") == 1
 
 

@@ -234,3 +234,21 @@ def test_by_hand_nothing_is_asked_until_somebody_presses(class_: AlertClass) -> 
     assert asked[RunTrigger.AUTO] is asked[RunTrigger.REJUDGE] is SkipReason.MANUAL
     assert asked[RunTrigger.MANUAL] is None
     assert Flags(ai_triage=True).ai_triage_manual is False
+
+
+JUDGES = (
+    "engine/investigation/",
+    "engine/verification/",
+    "engine/triage.py",
+    "engine/shortcircuit.py",
+)
+"""Where the round between the calls may be switched off; nothing else knows that there is one."""
+
+
+@pytest.mark.proves("S0-98")
+def test_nothing_but_the_judging_knows_whether_the_round_is_switched_off() -> None:
+    knows = {told(path) for path in modules(*HOUSE) if "verification" in named(path)}
+    declared = {"engine/model/policy.py"}
+    elsewhere = {name for name in knows - declared if not name.startswith(JUDGES)}
+    assert "engine/triage.py" in knows
+    assert elsewhere == set()

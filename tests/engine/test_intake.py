@@ -439,7 +439,6 @@ async def test_a_store_that_cannot_recall_makes_a_new_incident(world: World) -> 
     ]
 
 
-@pytest.mark.proves("S0-98")
 @pytest.mark.parametrize("on", [True, False])
 async def test_the_flag_changes_nothing_in_intake(world: World, on: bool) -> None:
     flags = world.client.flags.model_copy(update={"ai_triage": on})

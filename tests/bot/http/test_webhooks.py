@@ -14,6 +14,7 @@ from bot.backends.clock import SystemClock
 from bot.door import Door
 from bot.http.api import Api
 from bot.http.app import web
+from bot.http.sessions import Sessions
 from bot.http.webhooks import Webhooks
 from bot.telemetry import Telemetry
 from engine.intake import Rules
@@ -42,7 +43,13 @@ async def never_missing() -> str | None:
 
 def client_of(store: SqlStore, telemetry: Telemetry | None = None) -> httpx.AsyncClient:
     kept = telemetry or Telemetry()
-    app = web(Webhooks(door_of(store, kept), store_s=1.5), Api(store), kept, never_missing)
+    app = web(
+        Webhooks(door_of(store, kept), store_s=1.5),
+        Api(store),
+        Sessions(store, every_s=0.05),
+        kept,
+        never_missing,
+    )
     return httpx.AsyncClient(transport=httpx.ASGITransport(app), base_url="http://caveat")
 
 
@@ -219,7 +226,9 @@ async def test_what_trips_over_a_fault_of_ours_is_kept_masked_and_asked_for_agai
 
     door = replace(door_of(store), rules=faulty)
     kept = Telemetry()
-    app = web(Webhooks(door, store_s=1.5), Api(store), kept, never_missing)
+    app = web(
+        Webhooks(door, store_s=1.5), Api(store), Sessions(store, every_s=0.05), kept, never_missing
+    )
     transport = httpx.ASGITransport(app)
     async with httpx.AsyncClient(transport=transport, base_url="http://caveat") as broken:
         said = body(alert(leaked=TOKEN))
