@@ -181,6 +181,7 @@ class House:
             events=_unheard,
             price=price_of(self.settings.model),
             cache=self.cache,
+            budget=self.settings.by_client[client_id].budget,
             metrics=metrics.guarded if metrics else None,
             arbiter=metrics.tool if metrics else None,
             server=metrics.server if metrics else None,
@@ -226,6 +227,7 @@ class House:
             world=self.world,
             configured=self.settings.by_client,
             retention_s=self.settings.retention,
+            audit_retention_s=self.settings.audit_retention,
             provider=self.provider,
         )
 

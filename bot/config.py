@@ -184,6 +184,9 @@ class Settings(ClientSettings):
     retention: Seconds = Field(
         90 * 86400, ge=7 * 86400, description="How long calls, steps, events and packs are kept."
     )
+    audit_retention: Seconds = Field(
+        400 * 86400, ge=90 * 86400, description="How long the audit trail is kept."
+    )
     triage: TriageRule = Field(TriageRule(), description="Investigation.")
     correlation: CorrelationRule = Field(CorrelationRule(), description="Which alerts belong.")
     recurrence: RecurrenceRule = Field(RecurrenceRule(), description="Re-fires.")

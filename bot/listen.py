@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Mapping
 
+from bot.backends.failing.verdict import Category
 from bot.telemetry import Telemetry
 from engine.model.event import EventFacts, SessionEvent
 from engine.model.finding import TriagePath, VerifyStatus
@@ -9,6 +10,35 @@ from engine.model.ledger import Bound
 from engine.model.run import Run
 
 Count = Callable[[Telemetry, Run, EventFacts], None]
+
+
+ERROR_KIND: Mapping[str, str] = {
+    Category.RATE_LIMIT: "rate_limit",
+    Category.OVERLOADED: "overloaded",
+    Category.CAPACITY: "overloaded",
+    Category.SERVER: "5xx",
+    Category.SERVER_PAGE: "5xx",
+    Category.UNREACHABLE: "5xx",
+    Category.STREAM_CUT: "truncated",
+    Category.TRUNCATED: "truncated",
+    Category.TIMEOUT: "timeout",
+    Category.BAD_REQUEST: "bad_request",
+    Category.TOO_LONG: "bad_request",
+    Category.TOO_LARGE: "bad_request",
+    Category.TOOL_PAIRING: "bad_request",
+    Category.TOOL_SCHEMA: "bad_request",
+    Category.EMPTY_INPUT: "bad_request",
+    Category.ECHO: "bad_request",
+    Category.MODEL: "unknown_model",
+    Category.BILLING: "balance",
+    Category.BUDGET: "budget",
+    Category.AUTH: "auth",
+    Category.CONTENT_FILTER: "refusal",
+    Category.REFUSAL: "refusal",
+    Category.NO_MESSAGE: "parse",
+    Category.EMPTY: "parse",
+}
+"""What a kind of error is counted under; the rest is not classified."""
 
 
 def _stage(telemetry: Telemetry, _: Run, facts: EventFacts) -> None:
@@ -39,6 +69,10 @@ def _call(telemetry: Telemetry, _: Run, facts: EventFacts) -> None:
     for kind, name in tokens.items():
         telemetry.count("llm_tokens_total", float(facts.get(name) or 0), call=call, kind=kind)
     telemetry.count("llm_cost_usd_total", float(facts.get("cost_usd") or 0), call=call)
+    if facts.get("kind") is not None:
+        kind = ERROR_KIND.get(str(facts["kind"]), "unclassified")
+        telemetry.count("triage_llm_error_total", kind=kind)
+        telemetry.count("triage_marker_echo_total", float(bool(facts.get("echo"))))
 
 
 def _query(telemetry: Telemetry, _: Run, facts: EventFacts) -> None:
@@ -119,6 +153,7 @@ COUNTS: Mapping[SessionEvent, Count] = {
     SessionEvent.PACK: _pack,
     SessionEvent.STAGE: _stage,
     SessionEvent.CALL: _call,
+    SessionEvent.FALLBACK: lambda t, _, __: t.count("triage_model_fallback_total"),
     SessionEvent.CACHE_MISS: lambda t, _, __: t.count("llm_cache_miss_total"),
     SessionEvent.TOOL: lambda t, _, f: t.count(
         "triage_tool_calls_total", tool=str(f["tool"]), outcome=str(f["outcome"])

@@ -40,6 +40,7 @@ class Sweeper:
     configured: Collection[str]
     """Clients of the configuration; only they have backends."""
     retention_s: float
+    audit_retention_s: float
     provider: str
     """The model's; what waits for it tries it again from here."""
 
@@ -76,11 +77,14 @@ class Sweeper:
         """Forget what is past its time."""
         try:
             async with self.store.begin() as tx:
-                before = await tx.now() - timedelta(seconds=self.retention_s)
-            gone = await prune(self.store, before)
+                now = await tx.now()
+                audited = await tx.audit.forget(now - timedelta(seconds=self.audit_retention_s))
+            gone = await prune(self.store, now - timedelta(seconds=self.retention_s))
         except StoreUnavailableError:
             log.warning("nothing was pruned: the database is down")
             return
+        if audited:
+            gone = {**gone, "audit": audited}
         if gone:
             log.info("pruned: %s", ", ".join(f"{n} {table}" for table, n in gone.items()))
 

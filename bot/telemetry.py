@@ -50,6 +50,21 @@ class Metric(Frozen):
 
 
 SOURCES = ("alertmanager", "prometheus", "changes")
+ERROR_KINDS = (
+    "rate_limit",
+    "overloaded",
+    "5xx",
+    "timeout",
+    "bad_request",
+    "unknown_model",
+    "balance",
+    "budget",
+    "auth",
+    "refusal",
+    "truncated",
+    "parse",
+    "unclassified",
+)
 _STAGES = (
     "pack",
     "loop",
@@ -233,6 +248,16 @@ METRICS: tuple[Metric, ...] = (
         name="triage_error_class_total",
         help="Failed deliveries by class.",
         labels={"class": tuple(FailureClass)},
+    ),
+    Metric(
+        name="triage_llm_error_total",
+        help="Model calls that failed, by what the provider did.",
+        labels={"kind": ERROR_KINDS},
+    ),
+    Metric(name="triage_model_fallback_total", help="Model names the provider did not know."),
+    Metric(
+        name="triage_marker_echo_total",
+        help="Errors whose telling words were our own, given back.",
     ),
     Metric(
         name="triage_dead_letter_total",

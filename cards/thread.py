@@ -141,16 +141,32 @@ def _cited(case: CaseFile) -> tuple[Block, ...]:
 
 
 def _receipt(receipt: Receipt | None) -> tuple[Block, ...]:
-    return (text(receipt_line(receipt)),) if receipt else ()
+    if receipt is None:
+        return ()
+    unknown = [_unknown(name, receipt) for name in receipt.unknown_models]
+    return (text(receipt_line(receipt), *unknown),)
 
 
 def receipt_line(receipt: Receipt) -> Line:
-    """What the finding cost: calls, tokens, money, time."""
+    """What the finding cost: calls, tokens, money, time, and the model."""
     usage = receipt.usage
     sent = usage.input_tokens + usage.cache_creation_input_tokens + usage.cache_read_input_tokens
-    cost = "cost unknown" if receipt.cost_usd is None else f"${receipt.cost_usd:,.4f}"
-    return say(
+    cost = "no price known" if receipt.cost_usd is None else f"about ${receipt.cost_usd:,.4f}"
+    said = (
         f"{count(receipt.calls, 'model call')} · {sent:,} tokens in, "
         f"{usage.cache_read_input_tokens:,} of them cached · {usage.output_tokens:,} out · "
         f"{cost} · {duration(receipt.seconds)}"
     )
+    models = [_named(name) for name in receipt.models]
+    return joined((say(said), *models))
+
+
+def _named(model: str) -> Line:
+    return say(code(cut(clean(model), 60)))
+
+
+def _unknown(name: str, receipt: Receipt) -> Line:
+    """The name that failed, so that somebody puts it right."""
+    asked = receipt.models[0] if receipt.models else ""
+    instead = say(", asked ", *_named(asked), " instead") if asked else ()
+    return (*say("the provider knows no model "), *_named(name), *instead)

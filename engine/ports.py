@@ -257,7 +257,10 @@ class Calls(Protocol):
         """Every call of a triage, oldest first."""
 
     async def spent(self, client_id: str, since: datetime) -> Spent:
-        """Cost and tokens of a client since then."""
+        """Cost and tokens of a client since then, with what calls in flight may cost."""
+
+    async def spent_alone(self, client_id: str, since: datetime) -> Spent:
+        """The same; others who ask for this client wait until this transaction ends."""
 
 
 class Stopped(NamedTuple):
@@ -325,7 +328,7 @@ class Cards(Protocol):
         """Ask for the cards of many incidents of a client, each of them named once."""
 
     async def wish_digest(self, client_id: str, kind: str, subject_id: str) -> None:
-        """Ask for a digest card (`first_contact`, `storm`) in the client's fallback rooms."""
+        """Ask for a digest (`first_contact`, `storm`) or a `notice` in the fallback rooms."""
 
     async def wish_message(
         self, incident: Incident, kind: str, dedup_key: str, *, audible: bool

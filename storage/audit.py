@@ -3,9 +3,10 @@
 import hashlib
 import hmac
 from collections.abc import Mapping
-from typing import Any
+from datetime import datetime
+from typing import Any, cast
 
-from sqlalchemy import func, select, text
+from sqlalchemy import CursorResult, delete, func, select, text
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from engine.model.base import canonical_json
@@ -53,3 +54,18 @@ class AuditRows:
         )
         self._session.add(row)
         await self._session.flush()
+
+    async def forget(self, before: datetime) -> int:
+        """Forget the trail up to `before`; a new row seals how far, so that a cut is no gap."""
+        await self._session.execute(text("select pg_advisory_xact_lock(:k)"), {"k": _CHAIN})
+        old = select(AuditRow.id, AuditRow.mark).where(AuditRow.at < before)
+        last = (
+            await self._session.execute(old.order_by(AuditRow.id.desc()).limit(1))
+        ).one_or_none()
+        if last is None:
+            return 0
+        # The summary first: it continues the chain from the newest row, which may go as well.
+        facts = {"through": last.id, "mark": last.mark}
+        await self.append(None, "engine", "audit forgotten", facts)
+        gone = await self._session.execute(delete(AuditRow).where(AuditRow.id <= last.id))
+        return cast("CursorResult[Any]", gone).rowcount

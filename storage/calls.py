@@ -4,11 +4,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
-from sqlalchemy import func, select, update
+from sqlalchemy import func, select, text, update
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from engine.model.run import CallKind, CallState, ModelCall, Usage
 from storage.tables import CallRow
+
+_ONE_BY_ONE = text("select pg_advisory_xact_lock(hashtextextended('budget ' || :client_id, 0))")
 
 
 @dataclass
@@ -33,6 +35,8 @@ def call_of(row: CallRow) -> ModelCall:
         settled_at=row.settled_at,
         usage=Usage(**usage),
         cost_usd=row.cost_usd,
+        held_usd=row.held_usd,
+        held_tokens=row.held_tokens,
         error=row.error or "",
     )
 
@@ -54,6 +58,8 @@ class CallRows:
             model=call.model,
             state=call.state.value,
             request=storable(request),
+            held_usd=call.held_usd,
+            held_tokens=call.held_tokens,
             sent_at=call.sent_at,
         )
         self._session.add(row)
@@ -68,6 +74,8 @@ class CallRows:
             "reply": storable(reply),
             "error": storable(call.error) or None,
             "cost_usd": call.cost_usd,
+            "held_usd": call.held_usd,
+            "held_tokens": call.held_tokens,
             **call.usage.model_dump(),
         }
         await self._session.execute(update(CallRow).where(CallRow.id == call.id).values(values))
@@ -100,12 +108,18 @@ class CallRows:
 
     async def spent(self, client_id: str, since: datetime) -> SpentToday:
         """Cost and tokens of a client since then; calls of unknown price cost nothing here."""
-        tokens = sum((getattr(CallRow, name) for name in Usage.model_fields), start=0)
-        sums = select(
-            func.coalesce(func.sum(CallRow.cost_usd), 0.0), func.coalesce(func.sum(tokens), 0)
-        ).where(CallRow.client_id == client_id, CallRow.sent_at >= since)
-        usd, used = (await self._session.execute(sums)).one()
-        return SpentToday(usd=float(usd), tokens=int(used))
+        tokens = sum((getattr(CallRow, name) for name in Usage.model_fields), CallRow.held_tokens)
+        usd = func.coalesce(CallRow.cost_usd, 0.0) + CallRow.held_usd
+        sums = select(func.coalesce(func.sum(usd), 0.0), func.coalesce(func.sum(tokens), 0)).where(
+            CallRow.client_id == client_id, CallRow.sent_at >= since
+        )
+        spent_usd, used = (await self._session.execute(sums)).one()
+        return SpentToday(usd=float(spent_usd), tokens=int(used))
+
+    async def spent_alone(self, client_id: str, since: datetime) -> SpentToday:
+        """The same; others who ask for this client wait until this transaction ends."""
+        await self._session.execute(_ONE_BY_ONE, {"client_id": client_id})
+        return await self.spent(client_id, since)
 
 
 def storable(text: str) -> str:

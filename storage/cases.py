@@ -6,9 +6,10 @@ from datetime import datetime
 from sqlalchemy import select
 from sqlalchemy.ext.asyncio import AsyncSession
 
+from engine.errors import UnknownModelError
 from engine.model.finding import Finding
 from engine.model.incident import Incident
-from engine.model.run import CaseFile, ModelCall, Receipt, Run, Usage
+from engine.model.run import CallState, CaseFile, ModelCall, Receipt, Run, Usage
 from storage.calls import CallRows
 from storage.findings import FindingRows
 from storage.incidents import IncidentRows
@@ -16,6 +17,8 @@ from storage.org import OrgRows
 from storage.outcomes import OutcomeRows
 from storage.runs import RunRows
 from storage.tables import IncidentRow
+
+_UNKNOWN = str(UnknownModelError())
 
 
 class CaseRows:
@@ -76,10 +79,15 @@ def receipt_of(calls: Sequence[ModelCall], ended_at: datetime, begun: datetime |
     """Add up what a finding cost; the price is unknown when one call's is."""
     names = Usage.model_fields
     usage = Usage(**{name: sum(getattr(c.usage, name) for c in calls) for name in names})
-    prices = [call.cost_usd for call in calls]
+    # A call that brought nothing cost nothing anybody told of.
+    prices = [call.cost_usd for call in calls if call.state is CallState.OK]
     known = [price for price in prices if price is not None]
     first = begun or (calls[0].sent_at if calls else ended_at)
+    answered = tuple(dict.fromkeys(c.model for c in calls if c.state is CallState.OK))
+    refused = dict.fromkeys(c.model for c in calls if c.error.startswith(_UNKNOWN))
     return Receipt(
+        models=answered,
+        unknown_models=tuple(model for model in refused if model not in answered),
         calls=len(calls),
         usage=usage,
         cost_usd=sum(known) if len(known) == len(prices) else None,

@@ -1,4 +1,4 @@
-"""Forgets what grows without end; incidents, findings and the audit trail stay."""
+"""Forgets what grows without end; incidents and findings stay, the audit trail stays longer."""
 
 from collections.abc import Mapping
 from datetime import datetime

@@ -22,6 +22,7 @@ from storage.findings import FindingRows
 from storage.heartbeats import HeartbeatRows
 from storage.incidents import IncidentRows
 from storage.jobs import JobRows
+from storage.letters import LetterRows
 from storage.lookups import LookupRows
 from storage.org import OrgRows
 from storage.outages import OutageRows
@@ -53,6 +54,7 @@ class SqlTx:
         self.heartbeats = HeartbeatRows(session)
         self.incidents = IncidentRows(session)
         self.jobs = JobRows(session)
+        self.letters = LetterRows(session, self.audit)
         self.lookups = LookupRows(session)
         self.org = OrgRows(session)
         self.people = PeopleRows(session, self.audit)

@@ -215,6 +215,7 @@ def _sent(request: ModelRequest) -> str:
     """Everything the request says in words."""
     words = [block.text for block in request.system]
     for turn in request.turns:
-        words += [one.text for one in (*turn.answers, *turn.blocks)]
+        words += [answer.text for answer in turn.answers]
+        words += [block.text for block in turn.blocks]
         words += [call.arguments for call in turn.calls]
     return "\n".join(words)

@@ -100,6 +100,26 @@ def verdict(
     run_verdict(incident, word, client_name, config)
 
 
+@app.command()
+def letters(config: Config = None) -> None:
+    """What was given up, with the reason; `caveat retriage` takes it up again."""
+    from bot.cli.letters import letters as run_letters
+
+    run_letters(config)
+
+
+@app.command()
+def retriage(
+    number: Annotated[int, typer.Argument(help="of the incident, as its card says")],
+    client_name: Annotated[str, typer.Option("--client", help="of caveat.yaml")] = "default",
+    config: Config = None,
+) -> None:
+    """Investigate an incident again, also one that was given up."""
+    from bot.cli.letters import retriage as run_retriage
+
+    run_retriage(client_name, number, config)
+
+
 app.command("init")(init.init)
 app.add_typer(client.app, name="client")
 app.add_typer(people.app, name="people")

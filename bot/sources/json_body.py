@@ -14,6 +14,7 @@ LONGEST_INTEGER = 400
 
 _UNENCODABLE = re.compile("[\ud800-\udfff\x00]")
 _ESCAPED_BYTE = re.compile("[\udc80-\udcff]")
+_COMPRESSED = (b"\x1f\x8b", b"\x28\xb5\x2f\xfd", b"\x78\x9c")
 _OTHER_ENCODINGS = (b"\xff\xfe", b"\xfe\xff", b"\x00", b"{\x00", b"[\x00")
 
 
@@ -45,6 +46,8 @@ def _decoded(body: bytes) -> str:
     One shell with the wrong locale must not cost an alert, and a byte always becomes the same
     character, so the fingerprint holds.
     """
+    if body.startswith(_COMPRESSED):
+        raise UnreadableError("The body is compressed; send it as it is.", 415)
     if body.startswith(_OTHER_ENCODINGS):
         raise UnreadableError("The body is not UTF-8.", 415)
     text = body.decode("utf-8", "surrogateescape").removeprefix("\ufeff")

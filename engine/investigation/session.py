@@ -14,7 +14,7 @@ from engine.investigation.tools.table import offered
 from engine.model.incident import Incident
 from engine.model.ledger import Bound, ToolName
 from engine.model.pack import Pack
-from engine.model.policy import CorrelationRule, TriageRule
+from engine.model.policy import Budget, CorrelationRule, TriageRule
 from engine.model.run import Run
 from engine.ports import LLM, Clock, Embedder, Events, EvidenceTool, NewId, QueryArbiter, Store
 from engine.promql.server import ServerInfo
@@ -32,6 +32,7 @@ class JudgePorts:
     events: Events
     price: Price
     cache: CacheWatch
+    budget: Budget | None = None
     embedder: Embedder | None = None
     """None where memory cannot be searched by likeness."""
     metrics: EvidenceTool | None = None
@@ -87,8 +88,17 @@ class Session:
         cls, run: Run, incident: Incident, pack: Pack, ports: JudgePorts, rule: TriageRule
     ) -> "Session":
         """Fix what every call of the run has in common."""
+        caching = ports.llm.capabilities.prompt_cache and ports.cache.pays(rule.model)
         caller = Caller(
-            run, ports.store, ports.llm, ports.clock, ports.new_id, ports.events, ports.price
+            run,
+            ports.store,
+            ports.llm,
+            ports.clock,
+            ports.new_id,
+            ports.events,
+            ports.price,
+            ports.budget,
+            ports.cache if caching else None,
         )
         bench = Bench(
             subject=Subject(incident=incident, pack=pack),
@@ -104,7 +114,7 @@ class Session:
             fence=run.fence,
             model=rule.model,
             metrics=ports.metrics is not None,
-            caching=ports.llm.capabilities.prompt_cache and ports.cache.pays(rule.model),
+            caching=caching,
             tools=tuple(tool.spec for tool in tools),
             loops=bounds.loops,
         )

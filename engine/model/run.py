@@ -127,6 +127,12 @@ class Usage(Frozen):
     cache_read_input_tokens: int = 0
 
     @property
+    def total(self) -> int:
+        """Every token, in and out."""
+        cached = self.cache_creation_input_tokens + self.cache_read_input_tokens
+        return self.input_tokens + self.output_tokens + cached
+
+    @property
     def effective_input(self) -> float:
         """Input tokens as they are priced: writes cost 1.25, reads 0.10 of a fresh token."""
         return (
@@ -161,7 +167,12 @@ class Receipt(Frozen):
     calls: int
     usage: Usage
     cost_usd: float | None
+    """None when the price of one of its calls is not known."""
     seconds: float
+    models: tuple[str, ...] = ()
+    """That answered."""
+    unknown_models: tuple[str, ...] = ()
+    """Names the provider did not know, before another model answered."""
 
 
 class CaseFile(Frozen):

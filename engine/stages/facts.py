@@ -2,6 +2,7 @@
 
 from asyncio import TaskGroup
 
+from engine.budget import day_start
 from engine.model.event import SessionEvent
 from engine.model.incident import Incident, IncidentState
 from engine.model.pack import HistoryFacts, Pack
@@ -88,4 +89,12 @@ async def note_skip(tx: Tx, incident: Incident, reason: SkipReason, new_id: NewI
     await tx.runs.add(run)
     await tx.steps.append(run, SessionEvent.SKIPPED, {"reason": reason})
     await tx.cards.wish(incident, f"skipped: {reason}")
+    if reason is SkipReason.BUDGET:
+        await tell_of_budget(tx, incident.client_id)
     return run
+
+
+async def tell_of_budget(tx: Tx, client_id: str) -> None:
+    """Say that a day's budget is spent; told again the same day it is the same notice."""
+    day = day_start(await tx.now())
+    await tx.cards.wish_digest(client_id, "notice", f"budget_spent:{day:%Y-%m-%d}")

@@ -24,7 +24,7 @@ from engine.model.run import Run, RunState, RunTrigger, SkipReason
 from engine.pack.build import PackBuilder
 from engine.ports import Clock, Delivery, NewId, Progress, Tx
 from engine.review import open_review, review_reason
-from engine.stages.facts import note_skip, subject_of
+from engine.stages.facts import note_skip, subject_of, tell_of_budget
 from engine.stages.gating import asked, tries
 from engine.stages.world import World
 from engine.triage import judge
@@ -245,6 +245,8 @@ class _Work:
         async with self._world.store.begin() as tx:
             now = await tx.now()
             await self._move(tx, RunState.SKIPPED, skip_reason=reason, finished_at=now)
+            if reason is SkipReason.BUDGET:
+                await tell_of_budget(tx, self._incident.client_id)
         await self._heard(SessionEvent.SKIPPED, {"reason": reason})
         return reason
 

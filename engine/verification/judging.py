@@ -40,7 +40,6 @@ async def judgement(
     except EngineError as error:
         logger.warning("the judgement of %s was lost: %s", session.run.triage_id, error)
         return VerifyStatus.ERRORED
-    await _watch_cache(session, drafted, reply)
     ruled = read_ruling(reply.text) if stop_of(reply) is Stop.WHOLE else _unfinished(reply)
     if isinstance(ruled, Unreadable):
         facts = {"call": CallKind.VERIFY.value, "why": ruled.why[:200]}
@@ -87,14 +86,3 @@ def _attempts(rule: TriageRule) -> Iterator[float]:
     """Give how long each attempt may take at most; the last one has all that is left."""
     yield from [rule.verify_first_s] * rule.verify_max_retries
     yield rule.verify_deadline
-
-
-async def _watch_cache(session: Session, drafted: Drafted, reply: ModelReply) -> None:
-    """Say so when the second call paid for the prompt again, with the likely cause."""
-    if not session.setting.caching:
-        return
-    model = session.setting.model
-    cause = session.ports.cache.saw(model, drafted.usage, reply.usage)
-    if cause is not None:
-        logger.warning("%s read no cached tokens on call 2: %s", model, cause)
-        await session.ports.events(SessionEvent.CACHE_MISS, {"model": model, "cause": cause})

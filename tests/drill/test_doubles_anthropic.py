@@ -216,6 +216,7 @@ CHANGES: list[dict[str, Any]] = [
     {"thinking": {"type": "adaptive"}},
     {"output_config": {"effort": "high"}},
     {"output_config": fmt(SCHEMA)},
+    {"messages": [user(said("other" * 4000, cache_control=MARK))]},
 ]
 
 

@@ -16,6 +16,7 @@ from engine.investigation.cache import CacheWatch
 from engine.investigation.session import JudgePorts
 from engine.model.event import EventFacts, SessionEvent
 from engine.model.finding import Finding
+from engine.model.policy import Budget
 from engine.model.review import ReviewItem, ReviewReason
 from engine.model.run import Run
 from engine.pack.section import Ports
@@ -62,6 +63,7 @@ async def investigated(
     at_stamp: Callable[[], Awaitable[None]],
     *replies: str | Exception,
     heard: Callable[[SessionEvent, EventFacts], None] = lambda _, __: None,
+    budget: Budget | None = None,
 ) -> tuple[object, ScriptedLLM]:
     async with world.store.begin() as tx:
         await tx.org.set_flag("default", "ai_triage", True)
@@ -91,6 +93,7 @@ async def investigated(
         events=unheard,
         price=lambda _model, _usage: 0.0,
         cache=CacheWatch(),
+        budget=budget,
     )
     stage = StageWorld(
         store=store, pack=Ports(clock, str), judge=judge, rules=StageRules(), listen=hear

@@ -181,6 +181,7 @@ def sweeper(world: World, telemetry: Telemetry) -> Sweeper:
         world=lambda _: pytest.fail("no world is needed"),
         configured=(),
         retention_s=1e9,
+        audit_retention_s=1e9,
         provider="",
     )
 

@@ -5,6 +5,7 @@ from typing import Any
 
 from sqlalchemy import text
 
+from storage.audit import mark_of
 from storage.prune import prune
 from storage.store import SqlStore
 from storage.tables import (
@@ -111,11 +112,49 @@ async def test_the_evidence_of_what_is_still_open_stays_however_old(store: SqlSt
     assert await left(store, "fact_sheets", "incident_id") == ["open"]
 
 
-async def test_incidents_and_the_audit_trail_are_never_forgotten(store: SqlStore) -> None:
+async def test_incidents_are_never_forgotten_and_the_audit_trail_not_with_the_rest(
+    store: SqlStore,
+) -> None:
     await seed(store)
     await prune(store, NOW + timedelta(days=365))
     assert await left(store, "incidents", "id") == ["open", "over"]
     assert len(await left(store, "audit", "id")) == 1
+
+
+async def audited(store: SqlStore, actor: str, days_ago: int) -> str:
+    """Write an audit row of so many days ago; gives its mark."""
+    async with store.begin() as tx:
+        await tx.audit.append("acme", actor, "flag set", {})
+        moved = text(
+            "update audit set at = :now - make_interval(days => :days) where actor = :a"
+            " returning mark"
+        )
+        asked = {"now": NOW, "days": days_ago, "a": actor}
+        return str((await tx.session.execute(moved, asked)).scalar_one())
+
+
+async def test_the_audit_trail_is_cut_at_its_own_age_and_says_how_far(store: SqlStore) -> None:
+    await audited(store, "first", 450)
+    mark = await audited(store, "second", 401)
+    await audited(store, "third", 399)
+    async with store.begin() as tx:
+        assert await tx.audit.forget(NOW - timedelta(days=400)) == 2
+    assert await left(store, "audit", "actor") == ["engine", "third"]
+    async with store.begin() as tx:
+        sealed = text("select facts from audit where action = 'audit forgotten'")
+        assert (await tx.session.execute(sealed)).scalar_one() == {"through": 2, "mark": mark}
+        assert await tx.audit.forget(NOW - timedelta(days=400)) == 0
+
+
+async def test_the_chain_goes_on_where_every_row_was_forgotten(store: SqlStore) -> None:
+    before = await audited(store, "only", 450)
+    async with store.begin() as tx:
+        await tx.audit.forget(NOW - timedelta(days=400))
+        asked = text("select client_id, at, actor, action, facts, mark from audit")
+        (row,) = (await tx.session.execute(asked)).all()
+    content = {**row._asdict(), "at": row.at.isoformat()}
+    sealed = content.pop("mark")
+    assert mark_of(b"tests", before, content) == sealed
 
 
 async def test_nothing_old_is_nothing_to_do(store: SqlStore) -> None:

@@ -44,6 +44,7 @@ from engine.model.llm import Capabilities, ModelRequest, StopReason
 from engine.model.pack import Item, TextFacts
 from engine.model.policy import TriageRule, VerificationRule
 from engine.model.run import Usage
+from engine.redact import Redactor
 from tests.engine.judged import ALERT, DEPLOY, FENCE, OWN, POOL, drafted, pack, ruled
 
 RULE = TriageRule()
@@ -216,6 +217,20 @@ async def test_what_is_no_message_is_transient(answer: httpx2.Response) -> None:
     )
     with pytest.raises((TransientError, UnusableReplyError)):
         await AnthropicModel(client).complete(request(), 2)
+
+
+async def test_a_secret_in_a_providers_error_is_masked_before_anybody_reads_it() -> None:
+    key = "the-key-of-this-install"
+    said = {"error": {"type": "invalid_request_error", "message": f"no access with {key}"}}
+    refuse = httpx2.MockTransport(lambda _: httpx2.Response(400, json=said))
+    async with DefaultAsyncHttpxClient(transport=refuse) as http:
+        client = connect(key=key, base_url="http://127.0.0.1:1").with_options(http_client=http)
+        model = AnthropicModel(client, Capabilities(), redact=Redactor((key,)).text)
+        with pytest.raises(EngineError) as caught:
+            await model.complete(request(), timeout_s=5)
+    assert "no access with" in str(caught.value)
+    assert key not in str(caught.value)
+    assert key not in caught.value.detail
 
 
 def test_a_hint_is_the_longest_of_those_given() -> None:

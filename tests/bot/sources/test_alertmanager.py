@@ -1,5 +1,6 @@
 """Alertmanager's webhook body, well-formed and not."""
 
+import gzip
 import json
 from contextlib import suppress
 from datetime import UTC, datetime, timedelta
@@ -57,6 +58,23 @@ def test_a_bad_alert_never_drops_its_siblings() -> None:
     assert [alert.rule for alert in parsed.alerts] == ["HighErrorRate", "Other"]
     assert len(parsed.refused) == len(bad)
     assert all(one.reason and one.text for one in parsed.refused)
+
+
+ODD = [
+    None, 0, -1, 1.5, True, "", [], {}, ["x"], {"a": 1}, "NaN", float("nan"), float("inf"),
+    10**400, "x" * 70_000, "\x00", "\ud800", "30/11/2026 19:00", "Nov 30, 2026 7:49 PM",
+    "2026-13-45", "2026-11-30T24:00:00Z", "2026-11-30T19:49:02+99:99", "1764532142123", "no_data",
+]  # fmt: skip
+FIELDS = ["status", "labels", "annotations", "startsAt", "endsAt", "fingerprint", "generatorURL"]
+
+
+@pytest.mark.parametrize("name", FIELDS)
+def test_a_field_of_any_kind_is_read_or_refused_alone(name: str) -> None:
+    for odd in ODD:
+        parsed = parse(body(row(**{name: odd}), row(labels={"alertname": "Sibling"})))
+        assert parsed.canonical()
+        assert "Sibling" in {alert.rule for alert in parsed.alerts}
+        assert len(parsed.alerts) + len(parsed.refused) == 2
 
 
 @pytest.mark.parametrize(
@@ -170,6 +188,7 @@ def test_bytes_of_another_encoding_cost_no_alert() -> None:
         (body(row(), version="1"), 400, "'1'"),
         (body(row()).decode().encode("utf-16"), 415, "UTF-8"),
         (body(row()).decode().encode("utf-16-le"), 415, "UTF-8"),
+        (gzip.compress(body(row())), 415, "compressed"),
         (body(*[1] * (MAX_ALERTS + 1)), 413, "20,000"),
     ],
 )
