@@ -349,6 +349,7 @@ def test_a_cap_that_lowers_nothing_is_no_step_and_a_map_is_no_cap() -> None:
     said = Said(self_confidence=0.6, judged_confidence=0.9, replaced=True)
     mapped = weigh(said, lambda value: value - 0.1)
     assert [step.name for step in caps(mapped.steps)] == [STEP.REPLACED]
+    assert [step.name for step in mapped.steps] == [STEP.JUDGED, STEP.CALIBRATED, STEP.REPLACED]
     assert weigh(Said(self_confidence=None, judged_confidence=math.nan)).value == 0
 
 
