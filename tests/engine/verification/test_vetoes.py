@@ -371,3 +371,7 @@ def test_a_cause_must_be_something_that_could_turn_out_to_be_wrong(
 def test_a_cited_change_of_something_else_is_not_the_blamed_ones() -> None:
     found = hits(ALERT, OWN, POOLED, OTHER, cites=("D3", "M2"))
     assert Veto.NOTHING_COULD_REFUTE in found
+
+
+def test_a_cause_is_told_from_another_by_component_and_class_in_fixed_words() -> None:
+    assert str(CauseKey(component="checkout", cause_class=CauseClass.DEPLOY)) == "checkout/deploy"
