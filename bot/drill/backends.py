@@ -5,10 +5,10 @@ from contextlib import AsyncExitStack, asynccontextmanager
 
 from bot.config import BackendSettings, ModelSettings, Settings
 from bot.drill.doubles.anthropic import MessagesDouble
-from bot.drill.doubles.prometheus import MetricsDouble
 from bot.drill.doubles.serve import serve
+from bot.drill.metrics_server import metrics_server
 from bot.drill.rehearsal_model import answer
-from bot.drill.scenario import Scenario, Stage, active_alerts, rule_groups
+from bot.drill.scenario import Scenario, Stage
 from engine.model.base import Frozen
 from engine.ports import Clock
 
@@ -32,7 +32,7 @@ async def brought(
         real = next((c.prometheus for c in settings.by_client.values() if c.prometheus), None)
         prometheus = real
         if prometheus is None:
-            url = await stack.enter_async_context(serve(_metrics(scenario, stage, clock).app))
+            url = await stack.enter_async_context(metrics_server(scenario, stage))
             prometheus = BackendSettings(url=url)
         model = settings.model
         if model.api_key is None:
@@ -42,11 +42,3 @@ async def brought(
                 {"api_key": KEY, "base_url": url, "rehearsal": True}
             )
         yield Brought(prometheus=prometheus, rehearsal_metrics=real is None, model=model)
-
-
-def _metrics(scenario: Scenario, stage: Stage, clock: Clock) -> MetricsDouble:
-    double = MetricsDouble(clock.now)
-    scenario.plant(double, stage)
-    double.groups = rule_groups(stage, scenario)
-    double.alerts = active_alerts(stage, scenario)
-    return double

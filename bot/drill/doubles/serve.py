@@ -82,14 +82,14 @@ async def cut(abort: Callable[[], None], receive: Receive) -> None:
 
 
 @asynccontextmanager
-async def serve(app: ASGIApp) -> AsyncIterator[str]:
+async def serve(app: ASGIApp, listener: socket.socket | None = None) -> AsyncIterator[str]:
     """Serve `app` on 127.0.0.1 and give its base URL, without a slash at the end."""
     cuttable = Cuttable(app)
     config = uvicorn.Config(
         cuttable, http="h11", ws="none", lifespan="off", log_config=None, access_log=False
     )
     server = Loopback(config)
-    listener = socket.create_server(("127.0.0.1", 0))
+    listener = listener or socket.create_server(("127.0.0.1", 0))
     running = asyncio.create_task(server.serve(sockets=[listener]))
     try:
         await server.ready.wait()
