@@ -58,6 +58,8 @@ async def make_template(server: EmbeddedPostgres) -> None:
         found = await one.execute("select 1 from pg_namespace where nspname = 'moved'")
         if await found.fetchone() is None:
             await one.execute(SHIFTED)
+            # The defaults of columns are bound when the tables are made: to our time as well.
+            await one.execute(_searching(TEMPLATE))
             await migrate(url)
 
 
@@ -66,8 +68,12 @@ async def make_movable(server: EmbeddedPostgres, name: str) -> str:
     url = await server.ensure_database(name, TEMPLATE)
     dsn = server.dsn(name)
     async with await psycopg.AsyncConnection.connect(dsn, autocommit=True) as one:
-        await one.execute(f'alter database "{name}" set search_path = public, moved, pg_catalog')
+        await one.execute(_searching(name))
     return url
+
+
+def _searching(name: str) -> str:
+    return f'alter database "{name}" set search_path = public, moved, pg_catalog'
 
 
 async def move_database(dsn: str, shift: timedelta) -> None:

@@ -309,6 +309,7 @@ ON = Flags(ai_triage=True, remediation=True)
 PROPOSE, STUB = Preparation.PROPOSAL, Preparation.MEMORY_STUB
 
 
+@pytest.mark.proves("S3-11", "S3-12")
 @pytest.mark.parametrize(
     ("changes", "preparation", "flags", "fits", "may"),
     [
@@ -326,6 +327,7 @@ PROPOSE, STUB = Preparation.PROPOSAL, Preparation.MEMORY_STUB
         ({}, PROPOSE, Flags(ai_triage=True), True, False),
         ({}, PROPOSE, Flags(remediation=True), True, False),
         ({}, STUB, Flags(ai_triage=True), True, True),
+        ({}, STUB, Flags(remediation=True), True, False),
     ],
 )
 def test_may_act(
