@@ -12,6 +12,7 @@ from sqlalchemy import text
 
 from engine.investigation.conclude import Setting, opening
 from engine.investigation.evidence import evidence
+from engine.model.llm import ModelRequest
 from engine.model.pack import Pack
 from engine.model.policy import TriageRule
 from engine.model.token import Scope, TokenKind
@@ -80,7 +81,13 @@ async def test_the_model_was_asked_with_the_pack_that_readers_get_and_nothing_el
     assert found["pack_hash"] == replayed.hash
 
     rule = TriageRule()
-    setting = Setting(fence=fence, model=rule.model, metrics=True)
+    offered = ModelRequest.model_validate_json(kept).tools
+    assert {tool.name for tool in offered} == {
+        "metrics_now", "metrics_over_time", "changes", "incidents",
+    }  # fmt: skip
+    setting = Setting(
+        fence=fence, model=rule.model, metrics=True, tools=offered, loops=rule.max_loops
+    )
     assert opening(replayed, setting, rule).canonical() == kept
     assert json.dumps(evidence(replayed, fence), ensure_ascii=False)[1:-1] in sent
     assert len(replayed.items) > 3
