@@ -41,20 +41,6 @@ class State(StrEnum):
     MERGED = "merged"
 
 
-ENDED = frozenset({State.RESOLVED, State.CLOSED, State.MERGED})
-WITH_FINDING = frozenset(
-    {
-        State.VERIFIED,
-        State.UNCONFIRMED,
-        State.UNVERIFIED,
-        State.UNCHECKED,
-        State.DEGRADED,
-        State.NO_FINDING,
-        State.ABSTAINED,
-    }
-)
-
-
 def choose(case: CaseFile) -> State:
     """Say what the card of `case` tells now."""
     match case.incident.state:

@@ -9,7 +9,6 @@ from engine.model.finding import CheckSource, Ruling, TrustLevel, Veto
 from engine.model.ledger import ToolName
 from engine.model.pack import (
     CanWait,
-    CauseClass,
     ChangeKind,
     Impact,
     ImpactReason,
@@ -78,23 +77,6 @@ SUSPECT: Mapping[SuspectReason, str] = {
     SuspectReason.COMMON_DENOMINATOR: "is shared by what failed",
     SuspectReason.FIXED_IT_BEFORE: "was the cause last time",
     SuspectReason.CAUSE_ALERT: "its own alert fires",
-}
-
-CAUSE_CLASS: Mapping[CauseClass, str] = {
-    CauseClass.DEPLOY: "deploy",
-    CauseClass.CONFIG_CHANGE: "configuration change",
-    CauseClass.RESOURCE_EXHAUSTION: "resource exhausted",
-    CauseClass.TRAFFIC: "traffic",
-    CauseClass.DEPENDENCY: "dependency",
-    CauseClass.DATABASE: "database",
-    CauseClass.NODE: "node",
-    CauseClass.NETWORK: "network",
-    CauseClass.DNS: "DNS",
-    CauseClass.CERTIFICATE: "certificate",
-    CauseClass.CODE_FAULT: "fault in the code",
-    CauseClass.CLOUD_PROVIDER: "cloud provider",
-    CauseClass.MONITORING: "monitoring",
-    CauseClass.OTHER: "other",
 }
 
 CHANGE: Mapping[ChangeKind, str] = {

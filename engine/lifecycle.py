@@ -7,10 +7,9 @@ from enum import StrEnum
 from itertools import pairwise
 from statistics import median
 
-from engine.model.alert import AlertClass, Severity
+from engine.model.alert import Severity
 from engine.model.base import Frozen
 from engine.model.incident import AttachTrigger, Incident, IncidentState, MemberState
-from engine.model.org import RoomTriage
 from engine.model.policy import IncidentRule, RecurrenceRule
 from engine.model.standing import Flip
 
@@ -207,17 +206,6 @@ def silent(severity: Severity) -> bool:
     return severity.rank < Severity.HIGH.rank
 
 
-def triaged_by_itself(severity: Severity, triage: RoomTriage) -> bool:
-    """Whether an incident of this severity is investigated without a press."""
-    match triage:
-        case RoomTriage.CRITICAL:
-            return severity.rank >= Severity.HIGH.rank
-        case RoomTriage.WARNING:
-            return severity.rank >= Severity.WARNING.rank
-        case RoomTriage.OFF:
-            return False
-
-
 def recovered(incident: Incident, firing: int, now: datetime, rule: RecurrenceRule) -> Incident:
     """Resolve an incident of which nothing fires; a flapping one has to stay quiet first."""
     if firing or incident.state is not IncidentState.OPEN:
@@ -256,8 +244,3 @@ def heartbeat_missing(last_seen_at: datetime, gap_s: float | None, now: datetime
     if gap_s is not None:
         due_s = max(HEARTBEAT_FLOOR_S, HEARTBEAT_FACTOR * gap_s)
     return (now - last_seen_at).total_seconds() > due_s
-
-
-def has_a_cause(alert_class: AlertClass) -> bool:
-    """Whether an alert of this class says that something is broken now."""
-    return alert_class in {AlertClass.SYMPTOM, AlertClass.CAUSE}

@@ -62,11 +62,6 @@ class FindingRows:
         row = await self._session.get(PackRow, hash_)
         return None if row is None else Pack.model_validate_json(row.body)
 
-    async def newest_pack(self, incident_id: str) -> Pack | None:
-        """The last pack frozen for an incident."""
-        body = await self._frozen(incident_id)
-        return None if body is None else Pack.model_validate_json(body)
-
     async def told_of_group(self, group_id: str, client_id: str | None) -> Told | None:
         """What the newest incident that holds a group knows, in its stored bytes.
 

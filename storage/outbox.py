@@ -18,7 +18,6 @@ STORM_QUIET_S = 900
 """A digest nothing was added to for so long belongs to a storm that is over."""
 STORM_GATHER_S = 2
 """A digest waits so long for more before it is drawn again."""
-CONSOLE_CHAT = "log"
 
 
 class CardTask(Frozen):

@@ -1,7 +1,7 @@
 """Public failure data as cases: an incident, its pack, the truth, and series to check against."""
 
 import json
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from math import isfinite
@@ -279,9 +279,3 @@ def anchor(service: str | None, incident: Incident, alert: Alert, at: datetime) 
         grouping_key={} if service is None else {"service": service}, fired_at=at, active_at=at,
         onset_at=at, onset_source=OnsetSource.FIRED, taken_at=at,
     )  # fmt: skip
-
-
-READERS: Mapping[str, Callable[[Row], list[MetricDigest]]] = {
-    "petshop": petshop_digests,
-    "nezha": nezha_digests,
-}

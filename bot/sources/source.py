@@ -11,7 +11,6 @@ from engine.model.change import Change
 
 MAX_ALERTS = 20_000
 """A longer list is refused as a whole."""
-STORED_LABELS = 64
 
 
 class UnreadableError(Exception):
@@ -78,13 +77,3 @@ class Source(Generic[T_co]):
 
 AlertSource = Source[Parsed]
 ChangeSource = Source[ParsedChanges]
-
-
-def stored_labels(alert: Alert) -> tuple[dict[str, str], int]:
-    """The labels worth a row, and how many more there were; identity uses all of them.
-
-    `alertname` and `severity` are never among those left out.
-    """
-    first = ("alertname", "rulename", "severity")
-    order = sorted(alert.labels, key=lambda name: (name not in first, name))
-    return {name: alert.labels[name] for name in order[:STORED_LABELS]}, len(order[STORED_LABELS:])

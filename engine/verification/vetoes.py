@@ -3,27 +3,23 @@
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import timedelta
-from functools import lru_cache
 
 from engine.model.alert import AlertClass
 from engine.model.evidence import QueryOutcome
 from engine.model.finding import CheckResult, CheckSource, Veto
-from engine.model.ledger import LedgerEntry, ToolName
+from engine.model.ledger import ToolName
 from engine.model.pack import (
     AlertFacts,
     CauseClass,
     ChangeFacts,
     ChangeKind,
-    HistoryFacts,
     Item,
     MetricDigest,
-    Pack,
     Signal,
     TextFacts,
 )
-from engine.promql.repair import same_meaning
-from engine.promql.threshold import comparison_stripped
 from engine.verification.accused import CHANGES, SERVICES, SHORTEST_NAME, Accused, digests, plain
+from engine.verification.independence import borne_by_answers, independent, restates
 from engine.verification.refuters import could_refute
 
 DEVIATES = 3.0
@@ -60,9 +56,7 @@ _TAKES_ALONG = frozenset(
 FEWEST_PEERS = 3
 """From so many on, all of them being up says something of what they have in common."""
 _WORDS_OF: Mapping[CauseClass, re.Pattern[str]] = {
-    CauseClass.NETWORK: re.compile(
-        r"(?i)net|tcp|packet|conn|probe|latency|rtt|drop|bytes", re.IGNORECASE
-    ),
+    CauseClass.NETWORK: re.compile(r"(?i)net|tcp|packet|conn|probe|latency|rtt|drop|bytes"),
     CauseClass.DNS: re.compile(r"(?i)dns|resolv|nxdomain"),
     CauseClass.CERTIFICATE: re.compile(r"(?i)cert|ssl|tls|x509"),
 }
@@ -80,15 +74,6 @@ _SEEN_AS: Mapping[CauseClass, frozenset[Signal]] = {
 _EFFECTS = frozenset({Signal.ERRORS, Signal.LATENCY})
 """What a failure looks like from outside, whatever caused it."""
 _SEEN_IN_METRICS = frozenset({ChangeKind.IMAGE, ChangeKind.BUILD, ChangeKind.RESTART})
-_MEASURING = frozenset(
-    {
-        ToolName.METRICS_NOW,
-        ToolName.METRICS_OVER_TIME,
-        ToolName.CHANGES,
-        ToolName.KUBERNETES_EVENTS,
-    }
-)
-"""Tools that tell of the thing itself in words not just anybody can write."""
 _WORD = re.compile(r"[a-z0-9][a-z0-9._-]*")
 
 
@@ -296,36 +281,9 @@ def stood_before_cause(accused: Accused) -> bool:
 
 def only_own_expression(accused: Accused) -> bool:
     """Whether the key claims rest on nothing but the alert itself, told once more."""
-    if any(_independent(item) for item in accused.cited_items):
+    if any(independent(item) for item in accused.cited_items):
         return False
-    return not _borne_by_answers(accused)
-
-
-def _borne_by_answers(accused: Accused) -> bool:
-    """Whether a cited check or tool was answered with more than the alert, by no open text."""
-    results = [result for result in accused.results if result.id in accused.cited]
-    looked = [entry for entry in accused.ledger if entry.id in accused.cited]
-    return any(_independent_result(result, accused.pack) for result in results) or any(
-        _independent_entry(entry, accused.pack) for entry in looked
-    )
-
-
-def _independent_entry(entry: LedgerEntry, pack: Pack) -> bool:
-    if entry.outcome is not QueryOutcome.FETCHED or entry.tool not in _MEASURING:
-        return False
-    return not restates(entry.asked, pack.anchor.expression)
-
-
-def _independent(item: Item) -> bool:
-    match item.facts:
-        case MetricDigest(own_expression=own):
-            return not own
-        case AlertFacts() | HistoryFacts():
-            return False
-        case TextFacts(untrusted=untrusted):
-            return not untrusted
-        case _:
-            return True
+    return not borne_by_answers(accused)
 
 
 def only_writable_text(accused: Accused) -> bool:
@@ -338,8 +296,8 @@ def only_writable_text(accused: Accused) -> bool:
     cited = accused.cited_items
     logs = {entry.id for entry in accused.ledger if entry.tool is ToolName.LOGS}
     told = any(_is_writable(item) for item in cited) or bool(logs & accused.cited)
-    borne = any(_independent(item) for item in cited)
-    return told and not borne and not _borne_by_answers(accused)
+    borne = any(independent(item) for item in cited)
+    return told and not borne and not borne_by_answers(accused)
 
 
 def _is_writable(item: Item) -> bool:
@@ -351,27 +309,6 @@ def _named_elsewhere(accused: Accused) -> bool:
     found = digests(accused.pack.items)
     measured = [name for digest in found for name in (digest.name, *digest.labels.values())]
     return _fails(accused) or accused.about(*measured) or any(map(accused.changed, accused.changes))
-
-
-def _independent_result(result: CheckResult, pack: Pack) -> bool:
-    """Whether a check asked a backend something other than what the alert already says."""
-    if result.outcome is not QueryOutcome.FETCHED or result.backend is None:
-        return False
-    return not restates(result.asked, pack.anchor.expression)
-
-
-@lru_cache(512)
-def restates(query: str, expression: str | None) -> bool:
-    """Whether a query is the alert's own expression, with or without its threshold."""
-    if expression is None:
-        return False
-    series = comparison_stripped(expression) or expression
-    bare = comparison_stripped(query) or query
-    return _same(query, expression) or _same(bare, series)
-
-
-def _same(one: str, other: str) -> bool:
-    return "".join(one.split()) == "".join(other.split()) or same_meaning(one, other)
 
 
 def floor_unscoped(results: Sequence[CheckResult]) -> bool:

@@ -7,8 +7,9 @@ from typing import Final
 from engine.model.evidence import QueryOutcome
 from engine.model.finding import CheckResult, ClaimRuling, Ruling
 from engine.model.incident import Incident
+from engine.verification.independence import restates
 from engine.verification.scope import ladder
-from engine.verification.vetoes import COMPARING, restates
+from engine.verification.vetoes import COMPARING
 
 WIDE_LABELS: Final = frozenset(
     {"region", "zone", "availability_zone", "az", "datacenter", "dc", "cluster"}

@@ -32,7 +32,6 @@ from engine.model.incident import IncidentState
 from engine.model.org import Client
 from engine.model.pack import (
     CanWait,
-    CauseClass,
     ChangeKind,
     ImpactReason,
     SectionName,
@@ -267,7 +266,6 @@ TABLES = [
     (words.SECTION, SectionName),
     (words.GAP, GapCause),
     (words.SUSPECT, SuspectReason),
-    (words.CAUSE_CLASS, CauseClass),
     (words.CHANGE, ChangeKind),
     (words.SKIP, SkipReason),
     (words.VETO, Veto),

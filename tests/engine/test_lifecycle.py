@@ -11,7 +11,6 @@ from engine.draft import opened
 from engine.lifecycle import Again, Judged, Recurrence, group_log, recur
 from engine.model.alert import AlertClass, Severity
 from engine.model.incident import AlertGroup, AttachTrigger, Incident, IncidentState, MemberState
-from engine.model.org import RoomTriage
 from engine.model.policy import IncidentRule, RecurrenceRule
 from engine.model.standing import Flip
 from tests.engine.conftest import at
@@ -173,22 +172,18 @@ def test_a_chronic_incident_is_quiet_only_while_nothing_is_new(
 
 
 @pytest.mark.parametrize(
-    ("severity", "card", "silent", "by_itself"),
+    ("severity", "card", "silent"),
     [
-        (Severity.CRITICAL, True, False, (True, True, False)),
-        (Severity.HIGH, True, False, (True, True, False)),
-        (Severity.WARNING, True, True, (False, True, False)),
-        (Severity.INFO, False, True, (False, False, False)),
-        (Severity.UNKNOWN, True, True, (False, False, False)),
+        (Severity.CRITICAL, True, False),
+        (Severity.HIGH, True, False),
+        (Severity.WARNING, True, True),
+        (Severity.INFO, False, True),
+        (Severity.UNKNOWN, True, True),
     ],
 )
-def test_severity_decides_card_sound_and_triage(
-    severity: Severity, card: bool, silent: bool, by_itself: tuple[bool, ...]
-) -> None:
+def test_severity_decides_card_and_sound(severity: Severity, card: bool, silent: bool) -> None:
     assert lifecycle.makes_a_card(severity) is card
     assert lifecycle.silent(severity) is silent
-    rooms = (RoomTriage.CRITICAL, RoomTriage.WARNING, RoomTriage.OFF)
-    assert tuple(lifecycle.triaged_by_itself(severity, r) for r in rooms) == by_itself
 
 
 @pytest.mark.parametrize(

@@ -29,6 +29,7 @@ TARGETS: dict[str, Sequence[str]] = {
     "engine/caveats.py": [STAMPS],
     "engine/calibration.py": ["tests/engine/test_calibration.py"],
     "engine/verification/vetoes.py": VETOES,
+    "engine/verification/independence.py": VETOES,
     "engine/verification/accused.py": VETOES,
     "engine/verification/refuters.py": VETOES,
     "engine/failures.py": ["tests/engine/test_failing.py"],

@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from bot.sources.alertmanager import SOURCE
-from bot.sources.source import MAX_ALERTS, Parsed, UnreadableError, stored_labels
+from bot.sources.source import MAX_ALERTS, Parsed, UnreadableError
 from engine.model.alert import AlertStatus, Severity
 
 NOW = datetime(2026, 11, 30, 20, 0, tzinfo=UTC)
@@ -222,15 +222,11 @@ def test_a_duplicate_in_one_body_is_the_same_alert_twice() -> None:
     assert one.fingerprint == two.fingerprint
 
 
-def test_all_labels_make_the_fingerprint_and_64_are_stored() -> None:
+def test_all_labels_make_the_fingerprint() -> None:
     many = LABELS | {f"a{n:03}": "x" for n in range(500)}
     alert, other = parse(body(row(labels=many), row(labels=many | {"a499": "y"}))).alerts
-    stored, more = stored_labels(alert)
     assert alert.fingerprint != other.fingerprint
-    assert len(stored) == 64
-    assert more == len(many) - 64
-    assert stored["alertname"] == "HighErrorRate"
-    assert stored["severity"] == "critical"
+    assert alert.labels == many
 
 
 json_values = st.recursive(

@@ -12,9 +12,10 @@ from engine.model.hosts import HostGroup, Interface, Problem, Reachable, Watched
 from engine.model.incident import Incident
 from engine.model.pack import CauseClass
 from engine.model.policy import CorrelationRule, VerificationRule
+from engine.verification.accused import Accused
 from engine.verification.kind import Reach, Subject
 from engine.verification.round import Batch, run_batch
-from engine.verification.vetoes import Accused, vetoes
+from engine.verification.vetoes import vetoes
 from tests.engine.judged import Table, drafted, incident, pack, ruled
 from tests.fakes import START, FakeMetrics, LoopClock, MemoryStore, ScriptedLLM, run
 

@@ -8,10 +8,11 @@ from engine.model.evidence import Gap, GapCause, QueryOutcome, Series
 from engine.model.finding import CauseKey, CheckResult, CheckSource, TrustLevel, Veto
 from engine.model.pack import CauseClass, Item
 from engine.model.policy import VerificationRule
+from engine.verification.accused import Accused
 from engine.verification.kind import Reach, Subject
 from engine.verification.refuters import could_refute
 from engine.verification.round import Batch, run_batch
-from engine.verification.vetoes import Accused, vetoes
+from engine.verification.vetoes import vetoes
 from tests.engine.judged import (
     ALERT,
     OWN,

@@ -16,8 +16,9 @@ from engine.model.finding import (
 )
 from engine.model.pack import CauseClass, Item, Signal, TextFacts
 from engine.verification.accused import Accused
+from engine.verification.independence import restates
 from engine.verification.refuters import could_refute
-from engine.verification.vetoes import restates, vetoes
+from engine.verification.vetoes import vetoes
 from tests.engine.judged import ALERT, DEPLOY, EXPRESSION, OWN, POOL, change, metric, pack
 
 
