@@ -93,6 +93,24 @@ class PeopleRows:
         person_id = found.scalar_one_or_none()
         return None if person_id is None else await self._whole(person_id)
 
+    async def holders(self, role: Role, client_id: str) -> list[str]:
+        """Names of active people who hold a role in a client, or in every one."""
+        asked = (
+            select(PersonRow.name)
+            .join(GrantRow, GrantRow.person_id == PersonRow.id)
+            .where(PersonRow.active, GrantRow.role == role.value)
+            .where(GrantRow.client_id.in_((client_id, EVERYWHERE)))
+        )
+        return list(
+            (await self._session.execute(asked.distinct().order_by(PersonRow.name))).scalars()
+        )
+
+    async def place(self, person: Person, timezone: str) -> None:
+        """Remember where somebody is, as their chat tells it."""
+        await self._session.execute(
+            update(PersonRow).where(PersonRow.id == person.id).values(timezone=timezone)
+        )
+
     async def keep_code(
         self, person: Person, code: str, *, by: str, ttl_s: float = CODE_TTL_S
     ) -> None:
@@ -186,6 +204,7 @@ class PeopleRows:
             ),
             roles=_roles((one.client_id, one.role) for one in held),
             active=row.active,
+            timezone=row.timezone,
             linked_at=linked[0].linked_at if linked else None,
         )
 
