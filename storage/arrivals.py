@@ -5,9 +5,9 @@ from sqlalchemy.ext.asyncio import AsyncSession
 
 from engine.model.org import Platform
 
-_FIRST = text("""
-    insert into arrivals (platform, key) values (:platform, :key)
-    on conflict do nothing returning key
+_SEEN = text("select count(*) from arrivals where platform = :platform and key = :key")
+_KEEP = text("""
+    insert into arrivals (platform, key) values (:platform, :key) on conflict do nothing
 """)
 
 
@@ -18,7 +18,11 @@ class ArrivalRows:
         """Speak through an open session."""
         self._session = session
 
-    async def first(self, platform: Platform, key: str) -> bool:
-        """Whether this is the first delivery of what the chat knows by `key`."""
+    async def seen(self, platform: Platform, key: str) -> bool:
+        """Whether what the chat knows by `key` was dealt with before."""
         asked = {"platform": platform.value, "key": key}
-        return (await self._session.execute(_FIRST, asked)).scalar_one_or_none() is not None
+        return bool((await self._session.execute(_SEEN, asked)).scalar_one())
+
+    async def keep(self, platform: Platform, key: str) -> None:
+        """Remember that it was dealt with; only then, as a repeat may be all we get of it."""
+        await self._session.execute(_KEEP, {"platform": platform.value, "key": key})

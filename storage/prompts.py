@@ -12,12 +12,15 @@ from engine.model.action import Action
 TTL_S = 900.0
 """How long an answer is waited for."""
 _ADD = text("""
-    insert into prompts (id, client_id, card_id, account, action, subject_id, choices, expires_at)
-    values (:id, :client_id, :card_id, :account, :action, :subject_id, :choices,
-            clock_timestamp() + make_interval(secs => :ttl_s))
+    insert into prompts (
+        id, client_id, card_id, account, action, incident_id, subject_id, asks, choices, expires_at
+    )
+    values (:id, :client_id, :card_id, :account, :action, :incident_id, :subject_id, :asks,
+            :choices, clock_timestamp() + make_interval(secs => :ttl_s))
 """)
 _READ = """
-    select id, client_id, card_id, account, action, subject_id, choices, message_ref
+    select id, client_id, card_id, account, action, incident_id, subject_id, asks, choices,
+        message_ref
     from prompts where answered_at is null and expires_at > clock_timestamp()
 """
 _BY_ID = text(f"{_READ} and id = :id")
@@ -40,7 +43,9 @@ class Prompt(NamedTuple):
     card_id: str
     account: str
     action: Action
+    incident_id: str
     subject_id: str
+    asks: str
     choices: tuple[str, ...]
     message_ref: str | None
 
@@ -59,7 +64,9 @@ class PromptRows:
         card_id: str,
         account: str,
         action: Action,
+        incident_id: str,
         subject_id: str,
+        asks: str,
         choices: Sequence[str] = (),
         ttl_s: float = TTL_S,
     ) -> str:
@@ -71,7 +78,9 @@ class PromptRows:
             "card_id": card_id,
             "account": account,
             "action": action.value,
+            "incident_id": incident_id,
             "subject_id": subject_id,
+            "asks": asks,
             "choices": list(choices),
             "ttl_s": ttl_s,
         }
@@ -105,7 +114,9 @@ class PromptRows:
             card_id=row.card_id,
             account=row.account,
             action=Action(row.action),
+            incident_id=row.incident_id,
             subject_id=row.subject_id,
+            asks=row.asks,
             choices=tuple(row.choices),
             message_ref=row.message_ref,
         )

@@ -698,7 +698,10 @@ class PromptRow(Base):
     account: Mapped[str]
     """`platform:account` of the only one who may answer."""
     action: Mapped[str]
+    incident_id: Mapped[str]
     subject_id: Mapped[str]
+    asks: Mapped[str]
+    """The field whose choices are listed, or that a reply fills."""
     choices: Mapped[list[str]] = mapped_column(server_default="{}")
     """What may be chosen, in the order shown."""
     message_ref: Mapped[str | None]

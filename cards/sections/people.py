@@ -63,4 +63,4 @@ def _of_shown(case: CaseFile) -> Said | None:
     return case.said if shown else None
 
 
-SECTION = CardSection(name="people", rank=29, keep=87, build=build)
+SECTION = CardSection(name="people", rank=11, keep=87, build=build, muted=True)

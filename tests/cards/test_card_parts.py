@@ -30,6 +30,8 @@ SAME = {
     "manual": State.NOT_INVESTIGATED,
     "resolved_by_itself": State.RESOLVED,
     "again": State.UNCONFIRMED,
+    "said": State.VERIFIED,
+    "said_wrong": State.UNCONFIRMED,
     "drill": State.VERIFIED,
 }
 
