@@ -35,6 +35,7 @@ from storage.people import PeopleRows
 from storage.prompts import PromptRows
 from storage.quarantine import QuarantineRows
 from storage.reviews import ReviewRows
+from storage.rooms import RoomRows
 from storage.runs import RunRows
 from storage.sessions import SessionRows
 from storage.sources import SourceRows
@@ -71,6 +72,7 @@ class SqlTx:
         self.prompts = PromptRows(session)
         self.quarantine = QuarantineRows(session)
         self.reviews = ReviewRows(session)
+        self.rooms = RoomRows(session)
         self.runs = RunRows(session)
         self.sources = SourceRows(session)
         self.steps = SessionRows(session)

@@ -3,69 +3,26 @@
 import logging
 from collections.abc import Mapping
 
+from bot.chats.arrival import Arrival, Asked, Reply, Shown, Told
 from cards import thread
 from cards.actions import OF_FINDING
 from cards.answers import answer
-from cards.card import Card, Line
-from cards.forms import Form, form
+from cards.forms import form
 from engine.desk.desk import Desk
 from engine.desk.table import ACTS
-from engine.model.base import Frozen
 from engine.model.desk import (
     Actor,
     Answer,
     AnswerKind,
     Asks,
     FieldName,
-    Membership,
     Press,
 )
-from engine.model.org import Identity, Room
+from engine.model.org import Person, Role, Room
 from storage.buttons import Meant
 from storage.store import SqlStore, SqlTx
 
 log = logging.getLogger(__name__)
-
-
-class Arrival(Frozen):
-    """Something one account did in one chat."""
-
-    key: str
-    """The chat's own name of this delivery; a repeat has the same."""
-    identity: Identity
-    name: str
-    """What the chat shows for the account."""
-    membership: Membership
-    """As the chat said a moment ago."""
-    chat: str
-    """The chat's own id of the room."""
-    topic: int | None = None
-    private: bool = False
-    """It was said to the bot alone."""
-    timezone: str | None = None
-    """IANA name, where the chat tells it."""
-
-
-class Told(Frozen):
-    """One sentence, for this account alone."""
-
-    line: Line
-
-
-class Shown(Frozen):
-    """A record, for this account alone."""
-
-    card: Card
-
-
-class Asked(Frozen):
-    """More has to be known first; handed in under the prompt's id."""
-
-    prompt_id: str
-    form: Form
-
-
-Reply = Told | Shown | Asked
 
 
 class Inbox:
@@ -125,9 +82,13 @@ class Inbox:
         name = next(f for f in FieldName if f.value == prompt.asks)
         return await self.hand_in(arrival, prompt_id, {name: prompt.choices[place]})
 
-    async def actor(self, tx: SqlTx, arrival: Arrival) -> Actor:
+    @staticmethod
+    async def actor(tx: SqlTx, arrival: Arrival) -> Actor:
         """Whose account it is, read afresh."""
         person = await tx.people.by_identity(arrival.identity)
+        if person is not None and arrival.roles:
+            # What a group of the chat stands for holds in the clients of the room alone.
+            person = person.model_copy(update={"roles": await _with_roles(tx, person, arrival)})
         if person is not None and arrival.timezone and arrival.timezone != person.timezone:
             await tx.people.place(person, arrival.timezone)
             person = person.model_copy(update={"timezone": arrival.timezone})
@@ -167,6 +128,16 @@ class Inbox:
         async with self._store.begin() as tx:
             await tx.arrivals.keep(arrival.identity.platform, arrival.key)
             return Told(line=answer(said, await tx.now()))
+
+
+async def _with_roles(
+    tx: SqlTx, person: Person, arrival: Arrival
+) -> Mapping[str, tuple[Role, ...]]:
+    bound = await tx.rooms.bound(arrival.identity.platform, arrival.chat, arrival.topic)
+    roles = dict(person.roles)
+    for client in bound.clients if bound is not None else ():
+        roles[client.id] = (*roles.get(client.id, ()), *arrival.roles)
+    return roles
 
 
 def is_in(arrival: Arrival, room: Room) -> bool:
