@@ -59,7 +59,7 @@ class Metrics:
 
 @dataclass
 class Asked:
-    """A backend that only an investigation asks."""
+    """A backend that answers in lines: the pack and an investigation ask it through one breaker."""
 
     guarded: Breaker
     http: BoundedHttp
