@@ -14,7 +14,10 @@ from bot.backends.prices import ASSUMED, Rate, cost_usd
 from bot.backends.scoped import Scoped
 from bot.backends.watched import WatchedModel, provider_id
 from bot.chats.chat import Chat
-from bot.config import ModelSettings, Settings
+from bot.chats.commands.command import Connected, Install
+from bot.chats.commands.commands import Commands
+from bot.chats.inbox import Inbox
+from bot.config import ClientSettings, ModelSettings, Settings
 from bot.declare import source_id
 from bot.door import Door
 from bot.http.api import Api
@@ -29,6 +32,7 @@ from bot.schedule import Sweeper
 from bot.telemetry import BASES, PROVIDERS, Telemetry
 from bot.worker import Worker
 from cards.render.links import Allowed, listed
+from engine.desk.desk import Desk
 from engine.intake import Filed, Rules
 from engine.investigation.cache import CacheWatch
 from engine.investigation.calls import Price
@@ -46,6 +50,8 @@ from storage.queue import PostgresQueue
 from storage.store import SqlStore
 
 FACTS_AT_ONCE = 8
+BACKENDS = ("prometheus", "alertmanager", "loki", "kubernetes", "zabbix")
+"""What `status` says is connected or is not."""
 
 
 def fresh_id() -> str:
@@ -98,6 +104,8 @@ class House:
             rules=self.intake_rules,
             opened=self._tell,
         )
+        self.inbox = Inbox(self.store, Desk(self.store, self.new_id))
+        self.commands = Commands(self.store, install_of(self.settings, self.model is not None))
         self.outbox = Outbox(
             store=self.store,
             chats=self.chats,
@@ -242,6 +250,25 @@ class House:
             audit_retention_s=self.settings.audit_retention,
             provider=self.provider,
         )
+
+
+def install_of(settings: Settings, model: bool) -> Install:
+    """What commands say of this install."""
+    return Install(
+        connected={name: connected(own) for name, own in settings.by_client.items()},
+        model=model,
+        rehearsal=settings.model.rehearsal,
+    )
+
+
+def connected(own: ClientSettings) -> Connected:
+    """Which backends a client has, and which it could have."""
+    there = {name: getattr(own, name) is not None for name in BACKENDS}
+    return Connected(
+        present=tuple(name for name, has in there.items() if has),
+        absent=tuple(name for name, has in there.items() if not has),
+        budget=own.budget,
+    )
 
 
 async def _unheard(_: object, __: object) -> None:

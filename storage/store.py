@@ -11,7 +11,9 @@ from sqlalchemy.ext.asyncio import AsyncEngine, AsyncSession, create_async_engin
 
 from engine.errors import StoreUnavailableError
 from engine.model.run import CaseFile
+from storage.arrivals import ArrivalRows
 from storage.audit import AuditRows
+from storage.buttons import ButtonRows
 from storage.calls import CallRows
 from storage.cards import CardRows
 from storage.cases import CaseRows
@@ -24,13 +26,16 @@ from storage.incidents import IncidentRows
 from storage.jobs import JobRows
 from storage.letters import LetterRows
 from storage.lookups import LookupRows
+from storage.mutes import MuteRows
 from storage.org import OrgRows
 from storage.outages import OutageRows
 from storage.outbox import OutboxRows
 from storage.outcomes import OutcomeRows
 from storage.people import PeopleRows
+from storage.prompts import PromptRows
 from storage.quarantine import QuarantineRows
 from storage.reviews import ReviewRows
+from storage.rooms import RoomRows
 from storage.runs import RunRows
 from storage.sessions import SessionRows
 from storage.sources import SourceRows
@@ -45,6 +50,8 @@ class SqlTx:
         """Bind every repository to one session."""
         self.session = session
         self.audit = AuditRows(session, audit_key)
+        self.arrivals = ArrivalRows(session)
+        self.buttons = ButtonRows(session)
         self.calls = CallRows(session)
         self.cards = CardRows(session)
         self.changes = ChangeRows(session)
@@ -56,13 +63,16 @@ class SqlTx:
         self.jobs = JobRows(session)
         self.letters = LetterRows(session, self.audit)
         self.lookups = LookupRows(session)
+        self.mutes = MuteRows(session)
         self.org = OrgRows(session)
         self.people = PeopleRows(session, self.audit)
         self.outages = OutageRows(session)
         self.outbox = OutboxRows(session)
         self.outcomes = OutcomeRows(session)
+        self.prompts = PromptRows(session)
         self.quarantine = QuarantineRows(session)
         self.reviews = ReviewRows(session)
+        self.rooms = RoomRows(session)
         self.runs = RunRows(session)
         self.sources = SourceRows(session)
         self.steps = SessionRows(session)

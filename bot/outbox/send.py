@@ -1,7 +1,7 @@
 """One card or message on its way: drawn, looked for, sent, and handed over to be settled."""
 
 import logging
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 
 from bot.chats.chat import (
     Absent,
@@ -22,6 +22,7 @@ from bot.telemetry import Telemetry
 from cards.render.links import Allowed
 from cards.sound import MOST_AUDIBLE
 from engine.errors import StoreUnavailableError
+from engine.model.action import Action
 from engine.model.base import digest
 from engine.model.org import Platform
 from engine.ports import Clock
@@ -46,14 +47,16 @@ class Sender:
         telemetry: Telemetry,
         links: Allowed,
         pace: Pace,
+        offered: Mapping[Platform, Collection[Action]],
     ) -> None:
-        """Send through `chats` and count it in `pace`."""
+        """Send through `chats` and count it in `pace`; `offered`: what can be pressed where."""
         self._store = store
         self._chats = chats
         self._clock = clock
         self._telemetry = telemetry
         self._links = links
         self._pace = pace
+        self._offered = offered
         self._settler = Settler(store, clock, telemetry, pace)
         self._messages = MessageSettler(store, clock, telemetry, pace)
 
@@ -84,7 +87,7 @@ class Sender:
     async def _card(self, task: CardTask) -> None:
         above = self._pace.rate(task.platform).storm_above
         async with self._store.begin() as tx:
-            drawn = await draw_card(tx, task, above)
+            drawn = await draw_card(tx, task, above, self._offered.get(task.platform, ()))
             if drawn is not None and drawn.in_storm:
                 await tx.outbox.fold(task)
         if drawn is None:
