@@ -186,14 +186,18 @@ class House:
             await self.also(run, kind, facts)
 
     def _pack_ports(self, client_id: str) -> PackPorts:
-        metrics = self.backends[client_id].metrics
+        backends = self.backends[client_id]
+        metrics, logs, kubernetes = backends.metrics, backends.logs, backends.kubernetes
         return PackPorts(
             clock=self.clock,
             redact=self.redactor.text,
             metrics=Scoped(metrics.guarded, metrics.extra_matchers) if metrics else None,
             rules=metrics.tool if metrics else None,
             changes=ClientChanges(self.store, client_id),
-            hosts=self.backends[client_id].hosts,
+            hosts=backends.hosts,
+            logs=logs.guarded if logs else None,
+            log_matchers=logs.matchers if logs else {},
+            kubernetes=kubernetes.guarded if kubernetes else None,
         )
 
     def _judge_ports(self, client_id: str) -> JudgePorts | None:
@@ -219,7 +223,7 @@ class House:
             compliance=backends.compliance,
             redact=self.redactor.text,
             extra_matchers=metrics.extra_matchers if metrics else {},
-            hosts=self.backends[client_id].hosts,
+            hosts=backends.hosts,
             correlation=self.settings.correlation,
         )
 

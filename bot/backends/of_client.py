@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from itertools import chain
 from pathlib import Path
+from typing import Generic, TypeVar
 
 from bot import config
 from bot.backends.breaker import Breaker, Fuse
@@ -75,10 +76,14 @@ class Metrics:
             await clock.sleep(REFRESH_S)
 
 
-@dataclass
-class Asked:
-    """A backend that only an investigation asks."""
+Tool = TypeVar("Tool", bound=EvidenceTool)
 
+
+@dataclass
+class Asked(Generic[Tool]):
+    """A backend that answers in lines: the pack and an investigation ask it through one breaker."""
+
+    tool: Tool
     guarded: Breaker
     http: BoundedHttp
     matchers: dict[str, str]
@@ -91,9 +96,9 @@ class Backends:
     metrics: Metrics | None = None
     alerts: AlertmanagerAlerts | None = None
     alerts_http: BoundedHttp | None = None
-    logs: Asked | None = None
-    kubernetes: Asked | None = None
-    compliance: EvidenceTool | None = None
+    logs: Asked[LokiTool] | None = None
+    kubernetes: Asked[KubernetesTool] | None = None
+    compliance: ComplianceFile | None = None
     hosts: ZabbixHosts | None = None
     hosts_http: BoundedHttp | None = None
     poll_s: float = 15
@@ -132,22 +137,26 @@ def connect(settings: config.ClientSettings, clock: Clock, alert_source: str) ->
     return backends
 
 
-def _logs(settings: config.BackendSettings | None, clock: Clock) -> Asked | None:
+def _logs(settings: config.BackendSettings | None, clock: Clock) -> Asked[LokiTool] | None:
     if settings is None:
         return None
     reached = LokiSettings.model_validate(_reached(settings))
     http = BoundedHttp(reached, clock)
-    return Asked(Breaker(LokiTool(http, reached), clock), http, dict(settings.extra_matchers))
+    tool = LokiTool(http, reached)
+    return Asked(tool, Breaker(tool, clock), http, dict(settings.extra_matchers))
 
 
-def _kubernetes(settings: config.BackendSettings | None, clock: Clock) -> Asked | None:
+def _kubernetes(
+    settings: config.BackendSettings | None, clock: Clock
+) -> Asked[KubernetesTool] | None:
     if settings is None:
         return None
     matchers = dict(settings.extra_matchers)
     own = {**_reached(settings), "namespace": matchers.get("namespace")}
     reached = KubernetesSettings.model_validate(own)
     http = BoundedHttp(reached, clock)
-    return Asked(Breaker(KubernetesTool(http, reached), clock), http, matchers)
+    tool = KubernetesTool(http, reached)
+    return Asked(tool, Breaker(tool, clock), http, matchers)
 
 
 def _hosts(settings: config.BackendSettings, clock: Clock) -> tuple[BoundedHttp, ZabbixHosts]:
