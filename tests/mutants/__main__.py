@@ -1,6 +1,6 @@
 """Puts small faults into the code that stamps findings, and counts those no test notices.
 
-`python -m tests.mutants [--minutes N] [--every N] [MODULE…]`
+`python -m tests.mutants [--minutes N] [--most N] [MODULE…]`
 """
 
 import argparse
@@ -18,13 +18,14 @@ from tests.mutants.trial import anew, compiled, fail_as_they_are, in_place, noti
 STAMPS = "tests/engine/test_stamps.py"
 PROMQL = "tests/engine/promql"
 GROUND = "tests/engine/groundedness"
+GROUNDED = "tests/engine/test_grounded_findings.py"
 CLASSES = "tests/bot/backends/test_failure_classes.py"
 VETOES = [f"tests/engine/verification/test_{name}.py" for name in ("veto_lists", "vetoes")]
 TARGETS: dict[str, Sequence[str]] = {
     "engine/trust.py": [STAMPS],
     "engine/confidence.py": [STAMPS],
     "engine/disposition.py": [STAMPS],
-    "engine/may_act.py": [STAMPS, "tests/engine/test_grounded_findings.py"],
+    "engine/may_act.py": [STAMPS, GROUNDED],
     "engine/citations.py": [STAMPS, "tests/engine/test_triage_flow.py"],
     "engine/caveats.py": [STAMPS],
     "engine/calibration.py": ["tests/engine/test_calibration.py"],
@@ -34,6 +35,7 @@ TARGETS: dict[str, Sequence[str]] = {
     "engine/verification/refuters.py": VETOES,
     "engine/failures.py": ["tests/engine/test_failing.py"],
     **{str(path): [GROUND] for path in sorted(Path("engine/groundedness").glob("[a-z]*.py"))},
+    **{f"engine/groundedness/{name}.py": [GROUND, GROUNDED] for name in ("finding", "score")},
     **{str(path): [PROMQL] for path in sorted(Path("engine/promql").glob("[a-z]*.py"))},
     **{str(path): [CLASSES] for path in sorted(Path("bot/backends/failing").glob("[a-z]*.py"))},
 }
@@ -49,31 +51,34 @@ def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m tests.mutants")
     parser.add_argument("modules", nargs="*", help="paths; none: every one")
     parser.add_argument("--minutes", type=float, default=30, help="stop after that long")
-    parser.add_argument("--every", type=int, default=1, help="try only every nth fault")
+    parser.add_argument(
+        "--most", type=int, default=0, help="try no more of a module, spread evenly"
+    )
     asked = parser.parse_args()
     for name in HEAVY:
         importlib.import_module(name)
     until_s = time.monotonic() + asked.minutes * 60
     chosen = [name for name in TARGETS if not asked.modules or name in asked.modules]
-    weak = [name for name in chosen if not apart(name, asked.every, until_s)]
+    weak = [name for name in chosen if not apart(name, asked.most, until_s)]
     if weak:
         sys.exit(f"not {LEAST:.0%} noticed in {', '.join(weak)}")
 
 
-def apart(name: str, every: int, until_s: float) -> bool:
+def apart(name: str, most: int, until_s: float) -> bool:
     """Try a module's faults in a process of its own, which loads what the next one must not."""
     child = os.fork()
     if child == 0:
-        os._exit(0 if strong(name, every, until_s) else 1)
+        os._exit(0 if strong(name, most, until_s) else 1)
     return os.waitpid(child, 0)[1] == 0
 
 
-def strong(name: str, every: int, until_s: float) -> bool:
+def strong(name: str, most: int, until_s: float) -> bool:
     """Try the faults of a module; False when too few were noticed."""
     path, tests = Path(name), TARGETS[name]
     tree = ast.parse(path.read_text(encoding="utf-8"))
     bodies = swappable(tree)
-    chosen = faults(tree)[::every]
+    there = faults(tree)
+    chosen = spread(there, most)
     missed: list[Fault] = []
     tried = 0
     for put, some in (
@@ -90,7 +95,14 @@ def strong(name: str, every: int, until_s: float) -> bool:
             code = compiled(path, fault.put_into(tree))
             if not notices(lambda: put(path, code), tests, LONGEST_S):  # noqa: B023 - runs at once
                 missed.append(fault)
-    return _told(name, tried, len(chosen), missed)
+    return _told(name, tried, len(there), missed)
+
+
+def spread(there: Sequence[Fault], most: int) -> list[Fault]:
+    """So many of them, evenly; all of them where no number is given."""
+    if not most or len(there) <= most:
+        return list(there)
+    return [there[n * len(there) // most] for n in range(most)]
 
 
 def _told(name: str, tried: int, there: int, missed: Sequence[Fault]) -> bool:

@@ -41,7 +41,7 @@ def faults(tree: ast.Module) -> list[Fault]:
         id(inner) for node in ast.walk(tree) for part in _idle(node) for inner in ast.walk(part)
     }
     found = [
-        Fault(place, getattr(node, "lineno", 0), what, change)
+        Fault(place, _line(node), what, change)
         for place, node in enumerate(ast.walk(tree))
         if id(node) not in idle
         for what, change in _of(node)
@@ -49,8 +49,12 @@ def faults(tree: ast.Module) -> list[Fault]:
     return sorted(found, key=lambda fault: (fault.line, fault.node))
 
 
+def _line(node: ast.AST) -> int:
+    return int(getattr(node.target if isinstance(node, ast.comprehension) else node, "lineno", 0))
+
+
 PLAIN = frozenset(
-    {"property", "cached_property", "cache", "staticmethod", "classmethod", "override"}
+    {"property", "cached_property", "cache", "lru_cache", "staticmethod", "classmethod", "override"}
 )
 """Decorators under which the function itself can be reached."""
 
@@ -61,10 +65,14 @@ def swappable(tree: ast.Module) -> frozenset[int]:
     for one in tree.body:
         if isinstance(one, ast.ClassDef):
             found += [m for m in one.body if isinstance(m, ast.FunctionDef | ast.AsyncFunctionDef)]
-    reached = [f for f in found if {ast.unparse(d) for d in f.decorator_list} <= PLAIN]
+    reached = [f for f in found if {_called(d) for d in f.decorator_list} <= PLAIN]
     return frozenset(
         line for f in reached for line in range(f.body[0].lineno, (f.end_lineno or 0) + 1)
     )
+
+
+def _called(decorator: ast.expr) -> str:
+    return ast.unparse(decorator.func if isinstance(decorator, ast.Call) else decorator)
 
 
 def _idle(node: ast.AST) -> Iterator[ast.AST]:
@@ -98,7 +106,9 @@ def _of_flow(node: ast.AST) -> Iterator[tuple[str, Change]]:
             yield "condition turned round", _negated("test")
         case ast.comprehension(ifs=[_, *_]):
             yield "filter turned round", _filter_turned
-        case ast.Return(value=ast.AST() as value) if not _says_none(value):
+        case ast.Return(value=ast.Constant(value=str())):
+            yield "returns other text", _set("value", ast.Constant("other"))
+        case ast.Return(value=ast.AST() as value) if not _says_nothing(value):
             yield "returns None", _set("value", ast.Constant(None))
         case ast.Expr(value=ast.Call() | ast.Await()):
             yield "call dropped", _set("value", ast.Constant(None))
@@ -122,8 +132,9 @@ def _is_rule(elements: list[ast.expr]) -> bool:
     return 1 < len(elements) <= MOST_ELEMENTS and named
 
 
-def _says_none(value: ast.AST) -> bool:
-    return isinstance(value, ast.Constant) and value.value is None
+def _says_nothing(value: ast.AST) -> bool:
+    """Whether None would say the same; False and 0 are turned into something as values."""
+    return isinstance(value, ast.Constant) and not value.value
 
 
 def _other(value: float) -> float:

@@ -5,6 +5,7 @@ the time; a fault anywhere else needs everything to be loaded anew.
 """
 
 import ast
+import functools
 import importlib
 import importlib.abc
 import importlib.machinery
@@ -21,6 +22,7 @@ import pytest
 
 OPTIONS = ["-x", "-q", "--no-header", "--no-summary", "--assert=plain", "-p", "no:xdist"]
 PAUSE_S = 0.005
+OWN = ("engine.", "cards.", "storage.", "bot.")
 
 
 class Planted(importlib.abc.MetaPathFinder, importlib.abc.Loader):
@@ -57,12 +59,20 @@ def anew(path: Path, code: CodeType) -> None:
 
 
 def in_place(path: Path, code: CodeType) -> None:
-    """Give every loaded function of the module its new code."""
+    """Give every loaded function of the module its new code; what was remembered is forgotten."""
     fresh = {(one.co_qualname, one.co_firstlineno): one for one in _codes(code)}
     for own in _functions(importlib.import_module(name_of(path))):
         new = fresh.get((own.__code__.co_qualname, own.__code__.co_firstlineno))
         if new is not None:
             own.__code__ = new
+    for module in _own():
+        for value in vars(module).values():
+            if isinstance(value, functools._lru_cache_wrapper):
+                value.cache_clear()
+
+
+def _own() -> list[ModuleType]:
+    return [one for name, one in sys.modules.items() if name.startswith(OWN)]
 
 
 def _codes(code: CodeType) -> Iterator[CodeType]:
