@@ -13,13 +13,14 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from tests.mutants.faults import Fault, faults, swappable
-from tests.mutants.trial import anew, compiled, fail_as_they_are, in_place, notices
+from tests.mutants.trial import anew, compiled, together
 
 STAMPS = "tests/engine/test_stamps.py"
 PROMQL = "tests/engine/promql"
 GROUND = "tests/engine/groundedness"
 GROUNDED = "tests/engine/test_grounded_findings.py"
 CLASSES = "tests/bot/backends/test_failure_classes.py"
+CHECKS = "tests/engine/verification"
 VETOES = [f"tests/engine/verification/test_{name}.py" for name in ("veto_lists", "vetoes")]
 TARGETS: dict[str, Sequence[str]] = {
     "engine/trust.py": [STAMPS],
@@ -29,6 +30,7 @@ TARGETS: dict[str, Sequence[str]] = {
     "engine/citations.py": [STAMPS, "tests/engine/test_triage_flow.py"],
     "engine/caveats.py": [STAMPS],
     "engine/calibration.py": ["tests/engine/test_calibration.py"],
+    **{str(path): [CHECKS] for path in sorted(Path("engine/verification").rglob("[a-z]*.py"))},
     "engine/verification/vetoes.py": VETOES,
     "engine/verification/independence.py": VETOES,
     "engine/verification/accused.py": VETOES,
@@ -79,23 +81,21 @@ def strong(name: str, most: int, until_s: float) -> bool:
     bodies = swappable(tree)
     there = faults(tree)
     chosen = spread(there, most)
-    missed: list[Fault] = []
-    tried = 0
-    for put, some in (
-        (anew, [fault for fault in chosen if fault.line not in bodies]),
-        (in_place, [fault for fault in chosen if fault.line in bodies]),
-    ):
-        if put is in_place and fail_as_they_are(tests):
-            print(f"{name}: its tests fail without any fault", flush=True)
-            return False
-        for fault in some:
-            if time.monotonic() > until_s:
-                break
-            tried += 1
-            code = compiled(path, fault.put_into(tree))
-            if not notices(lambda: put(path, code), tests, LONGEST_S):  # noqa: B023 - runs at once
-                missed.append(fault)
-    return _told(name, tried, len(there), missed)
+    outside = [fault for fault in chosen if fault.line not in bodies]
+    inside = [fault for fault in chosen if fault.line in bodies]
+    noticed = [
+        anew(path, compiled(path, fault.put_into(tree)), tests, LONGEST_S)
+        for fault in outside
+        if time.monotonic() < until_s
+    ]
+    missed = [one for one, seen in zip(outside, noticed, strict=False) if not seen]
+    codes = [compiled(path, fault.put_into(tree)) for fault in inside]
+    trials = together(path, codes, tests, LONGEST_S, until_s)
+    if not trials.sound:
+        print(f"{name}: its tests fail without any fault", flush=True)
+        return False
+    missed += [one for one, seen in zip(inside, trials.noticed, strict=False) if not seen]
+    return _told(name, len(noticed) + len(trials.noticed), len(there), missed)
 
 
 def spread(there: Sequence[Fault], most: int) -> list[Fault]:

@@ -65,10 +65,22 @@ def swappable(tree: ast.Module) -> frozenset[int]:
     for one in tree.body:
         if isinstance(one, ast.ClassDef):
             found += [m for m in one.body if isinstance(m, ast.FunctionDef | ast.AsyncFunctionDef)]
-    reached = [f for f in found if {_called(d) for d in f.decorator_list} <= PLAIN]
+    at_once = _called_on_loading(tree)
+    reached = [
+        f
+        for f in found
+        if {_called(d) for d in f.decorator_list} <= PLAIN and f.name not in at_once
+    ]
     return frozenset(
         line for f in reached for line in range(f.body[0].lineno, (f.end_lineno or 0) + 1)
     )
+
+
+def _called_on_loading(tree: ast.Module) -> frozenset[str]:
+    """Name the functions that make the module's constants: later nobody asks them."""
+    made = [one for one in tree.body if isinstance(one, ast.Assign | ast.AnnAssign)]
+    calls = [node for one in made for node in ast.walk(one) if isinstance(node, ast.Call)]
+    return frozenset(call.func.id for call in calls if isinstance(call.func, ast.Name))
 
 
 def _called(decorator: ast.expr) -> str:

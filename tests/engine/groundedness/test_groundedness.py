@@ -72,6 +72,19 @@ def test_the_same_thing_is_found_in_another_spelling(cited: str, evidence: str) 
     assert score([cited], [evidence]).score == 1
 
 
+SPELLED = {
+    "three": 3, "nineteen": 19, "twenty": 20, "thirty": 30, "forty": 40, "fifty": 50,
+    "sixty": 60, "seventy": 70, "eighty": 80, "ninety": 90, "dozen": 12, "hundred": 100,
+    "thousand": 1000,
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(("word", "figure"), SPELLED.items())
+def test_a_count_in_words_is_its_figure(word: str, figure: int) -> None:
+    assert score([f"{word} systems"], [f"{figure} systems"]).score == 1
+    assert score([f"{word} systems"], [f"{figure + 1} systems"]).score == 0
+
+
 @pytest.mark.proves("S1-5", "S1-8")
 @pytest.mark.parametrize(
     ("cited", "evidence"),
