@@ -34,6 +34,8 @@ OPTIONS = [
     "no:cacheprovider",
 ]
 PAUSE_S = 0.005
+TOO_LONG = 5
+"""Times as long as without a fault."""
 OWN = ("engine.", "cards.", "storage.", "bot.")
 
 
@@ -153,6 +155,7 @@ class Together:
     def pytest_runtestloop(self, session: pytest.Session) -> bool:
         took_s: dict[str, float] = {}
         self.sound = not fails(session.items, took_s)
+        self._longest_s = max(self._longest_s, TOO_LONG * sum(took_s.values()))
         items = sorted(session.items, key=lambda item: took_s.get(item.nodeid, 0))
         for code in self._codes if self.sound else ():
             if time.monotonic() > self._until_s:
