@@ -93,6 +93,8 @@ def _idle(node: ast.AST) -> Iterator[ast.AST]:
         case ast.FunctionDef() | ast.AsyncFunctionDef():
             yield from node.decorator_list
             yield from filter(None, [node.returns])
+        case ast.ClassDef():
+            yield from node.decorator_list
         case ast.AnnAssign():
             yield node.annotation
         case ast.arg(annotation=ast.AST() as note):

@@ -83,6 +83,13 @@ def test_what_would_be_refused_again_has_its_name(
     assert verdict.notice is (category == "auth")
 
 
+def test_words_quoted_of_our_input_are_an_echo() -> None:
+    said = "messages.3.content.0.text: invalid 'Your credit balance is too low'"
+    verdict = judged(400, error("invalid_request_error", said))
+    assert (verdict.failure, verdict.category, verdict.echo) == (T, Category.ECHO, True)
+    assert judged(400, error("invalid_request_error", "messages.3: invalid")).echo is False
+
+
 @pytest.mark.parametrize("code", ["organization_on_hold", "no_db_connection"])
 def test_a_provider_or_gateway_that_cannot_work_is_told_to_the_operator(code: str) -> None:
     assert judged(400, error(code, "x")).notice
