@@ -14,6 +14,7 @@ from engine.model.incident import (
     MemberState,
 )
 from engine.model.standing import Absorbed, CardReason, Saved, Standing
+from engine.paging import Before
 
 _WEIGHT = {reason: weight for weight, reason in enumerate(CardReason)}
 
@@ -27,6 +28,8 @@ class Draft:
     """Members known to fire, those not loaded included."""
     born: bool = False
     """It is not stored yet."""
+    before: Before | None = None
+    """What it was before the delivery; None when it is new."""
     groups: dict[str, AlertGroup] = field(default_factory=dict)
     members: dict[str, Member] = field(default_factory=dict)
     changed: dict[str, None] = field(default_factory=dict)
@@ -43,6 +46,7 @@ class Draft:
         return cls(
             incident=incident,
             firing=standing.firing,
+            before=Before.of(incident),
             groups={g.id: g for g in incident.groups},
             members={m.alert.fingerprint: m for m in incident.members},
         )

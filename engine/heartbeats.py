@@ -7,25 +7,32 @@ from engine.intake_ports import IntakeTx
 from engine.lifecycle import heartbeat_missing, resolved
 from engine.model.alert import AlertClass, AlertStatus, Severity
 from engine.model.incident import AlertGroup, JoinReason, Member, MemberState
+from engine.model.page import PageDecision
 from engine.model.standing import CardReason, Flip, Heartbeat, Sighting
+from engine.paging import Escalation, page
 from engine.ports import NewId, Queue
 
 
 async def beat(
-    tx: IntakeTx, client_id: str, sighting: Sighting, now: datetime, new_id: NewId
-) -> str | None:
-    """Take a heartbeat in; returns the incident that opened or resolved, if one did."""
+    tx: IntakeTx,
+    client_id: str,
+    sighting: Sighting,
+    now: datetime,
+    new_id: NewId,
+    escalation: Escalation,
+) -> list[PageDecision]:
+    """Take a heartbeat in; returns what was decided of the incident that opened, if one did."""
     alert = sighting.alert
     before = await tx.heartbeats.get(client_id, alert.fingerprint)
     if alert.status is AlertStatus.RESOLVED:
         if before is None or before.missing_since is not None:
-            return None
-        return await miss(tx, before, now, new_id)
+            return []
+        return (await miss(tx, before, now, new_id, escalation))[1]
     after = after_beat(before, client_id, sighting, now)
     await tx.heartbeats.save(after)
-    if before is None or before.incident_id is None:
-        return None
-    return await _back(tx, before, before.incident_id, now)
+    if before is not None and before.incident_id is not None:
+        await _back(tx, before, before.incident_id, now)
+    return []
 
 
 def after_beat(
@@ -45,16 +52,20 @@ def after_beat(
     )
 
 
-async def missing(tx: IntakeTx, client_id: str, now: datetime, new_id: NewId) -> list[str]:
-    """Open an incident for each heartbeat that stopped; returns them."""
+async def missing(
+    tx: IntakeTx, client_id: str, now: datetime, new_id: NewId, escalation: Escalation
+) -> list[tuple[str, list[PageDecision]]]:
+    """Open an incident for each heartbeat that stopped; returns them, and who was paged."""
     return [
-        await miss(tx, heartbeat, now, new_id)
+        await miss(tx, heartbeat, now, new_id, escalation)
         for heartbeat in await tx.heartbeats.alive(client_id)
         if heartbeat_missing(heartbeat.last_seen_at, heartbeat.gap_s, now)
     ]
 
 
-async def miss(tx: IntakeTx, heartbeat: Heartbeat, now: datetime, new_id: NewId) -> str:
+async def miss(
+    tx: IntakeTx, heartbeat: Heartbeat, now: datetime, new_id: NewId, escalation: Escalation
+) -> tuple[str, list[PageDecision]]:
     """Open the one loud incident of a heartbeat that stopped."""
     sighting, group, event_id = await tx.heartbeats.sighting(heartbeat)
     draft = _missed(heartbeat, sighting, group, now, new_id())
@@ -75,7 +86,7 @@ async def miss(tx: IntakeTx, heartbeat: Heartbeat, now: datetime, new_id: NewId)
         rank=incident.severity.rank,
     )
     await tx.cards.wish(incident, CardReason.OPENED.value)
-    return incident.id
+    return incident.id, await page(tx.pages, [(None, incident)], escalation)
 
 
 def _missed(
@@ -95,10 +106,10 @@ def _missed(
     return draft
 
 
-async def _back(tx: IntakeTx, heartbeat: Heartbeat, incident_id: str, now: datetime) -> str | None:
+async def _back(tx: IntakeTx, heartbeat: Heartbeat, incident_id: str, now: datetime) -> None:
     found = await tx.incidents.load([incident_id], fingerprints=[heartbeat.fingerprint])
     if not found:
-        return None
+        return
     draft = Draft.of(found[0])
     _, group, event_id = await tx.heartbeats.sighting(heartbeat)
     member = draft.members[heartbeat.fingerprint]
@@ -113,7 +124,7 @@ async def _back(tx: IntakeTx, heartbeat: Heartbeat, incident_id: str, now: datet
         heartbeat.client_id, [_flip(heartbeat, group.id, incident_id, MemberState.RESOLVED, now)]
     )
     await tx.cards.wish(saved[0].incident, CardReason.RESOLVED.value)
-    return incident_id
+    await tx.pages.resolve([incident_id])
 
 
 def _flip(

@@ -23,6 +23,7 @@ from engine.model.incident import (
     MemberState,
 )
 from engine.model.org import Client
+from engine.model.page import EscalationRoute, PageDecision
 from engine.model.policy import CorrelationRule, PackRule, RecurrenceRule
 from engine.model.standing import (
     CardReason,
@@ -34,6 +35,7 @@ from engine.model.standing import (
     Sighting,
     SourceState,
 )
+from engine.paging import Escalation, page
 from engine.ports import CardWish, JobWish, NewId, Queue
 
 FIRST_CONTACT_S = 120.0
@@ -73,6 +75,8 @@ class Filed(Frozen):
     heartbeats: int = 0
     silent: int = 0
     """Alerts too slight for a card: kept and counted."""
+    pages: tuple[PageDecision, ...] = ()
+    """Who was paged, or why nobody was."""
     recall_failed: bool = False
     """What was known of the families could not be read; firings became new incidents."""
 
@@ -90,6 +94,8 @@ class Rules:
     """Nodes by `namespace/pod`, where they are known."""
     fixed_at: Mapping[str, datetime] = field(default_factory=dict)
     """When a family was last fixed, by family key."""
+    routes: tuple[EscalationRoute, ...] = ()
+    """Who is paged."""
 
     def setting(self, client_id: str, now: datetime, new_id: NewId) -> Setting:
         """What one delivery of a client is decided by."""
@@ -167,10 +173,13 @@ async def file(
     events = {fingerprint: event.event_id for fingerprint, event in newest.items()}
     saved = await _keep(tx, board, events, truncated)
     await _tell(tx, board, saved, source, rules)
+    escalation = Escalation(client.flags.oncall_enabled, rules.routes)
+    changed = [(draft.before, one.incident) for draft, one in saved]
+    pages = await page(tx.pages, changed, escalation)
     for sighting in work.heartbeats:
-        await beat(tx, client.id, sighting, now, new_id)
+        pages += await beat(tx, client.id, sighting, now, new_id, escalation)
     filed = _filed(board, saved, work, sightings, known)
-    return filed.model_copy(update={"recall_failed": recall_failed})
+    return filed.model_copy(update={"recall_failed": recall_failed, "pages": tuple(pages)})
 
 
 def clean(alert: Alert) -> Alert:

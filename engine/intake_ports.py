@@ -16,6 +16,7 @@ from engine.model.standing import (
     Sighting,
     Standing,
 )
+from engine.paging import Pages
 from engine.ports import Cards, Jobs
 
 
@@ -137,6 +138,10 @@ class IntakeTx(Protocol):
     @property
     def heartbeats(self) -> Heartbeats:
         """Heartbeats."""
+
+    @property
+    def pages(self) -> Pages:
+        """Pages."""
 
     @property
     def cards(self) -> Cards:

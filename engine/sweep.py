@@ -8,8 +8,10 @@ from engine.heartbeats import missing
 from engine.intake_ports import IntakeTx
 from engine.lifecycle import resolved, stale, turns_green
 from engine.model.base import Frozen
+from engine.model.page import PageDecision
 from engine.model.policy import IncidentRule
 from engine.model.standing import CardReason
+from engine.paging import Escalation
 from engine.ports import NewId
 
 
@@ -20,14 +22,21 @@ class Swept(Frozen):
     closed: tuple[str, ...] = ()
     missing: tuple[str, ...] = ()
     """Opened for heartbeats that stopped."""
+    pages: tuple[PageDecision, ...] = ()
+    """Who was paged for them."""
 
 
-async def sweep(tx: IntakeTx, client_id: str, *, now: datetime, new_id: NewId) -> Swept:
+async def sweep(
+    tx: IntakeTx, client_id: str, *, now: datetime, new_id: NewId, escalation: Escalation
+) -> Swept:
     """Turn green what stayed quiet, and miss the heartbeats that stopped."""
     await tx.incidents.lock(client_id)
+    green = await _turn_green(tx, client_id, now)
+    missed = await missing(tx, client_id, now, new_id, escalation)
     return Swept(
-        resolved=tuple(await _turn_green(tx, client_id, now)),
-        missing=tuple(await missing(tx, client_id, now, new_id)),
+        resolved=tuple(green),
+        missing=tuple(incident_id for incident_id, _ in missed),
+        pages=tuple(one for _, decided in missed for one in decided),
     )
 
 
@@ -45,6 +54,7 @@ async def _turn_green(tx: IntakeTx, client_id: str, now: datetime) -> Sequence[s
     saved = await tx.incidents.save(client_id, [d.saved() for d in drafts], {})
     for one in saved:
         await tx.cards.wish(one.incident, CardReason.RESOLVED.value)
+    await tx.pages.resolve([one.incident.id for one in saved])
     return [one.incident.id for one in saved]
 
 
@@ -56,4 +66,5 @@ async def _reap(tx: IntakeTx, client_id: str, now: datetime, rule: IncidentRule)
     await tx.incidents.close(client_id, ids, now)
     for incident in gone:
         await tx.cards.wish(incident, CardReason.CLOSED.value)
+    await tx.pages.resolve(ids)
     return ids

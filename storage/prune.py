@@ -20,6 +20,7 @@ _OLD: Mapping[str, str] = {
     "changes": "at < :before",
     "quarantine": "at < :before",
     "dead_letters": "at < :before",
+    "pages": "created_at < :before and state <> 'waiting'",
     "jobs": "state = 'dead' and dead_at < :before",
     "packs": f"frozen_at < :before and {_ENDED}",
     "fact_sheets": f"at < :before and {_ENDED}",

@@ -32,6 +32,7 @@ from storage.org import OrgRows
 from storage.outages import OutageRows
 from storage.outbox import OutboxRows
 from storage.outcomes import OutcomeRows
+from storage.pages import PageRows
 from storage.people import PeopleRows
 from storage.prompts import PromptRows
 from storage.quarantine import QuarantineRows
@@ -67,6 +68,7 @@ class SqlTx:
         self.lookups = LookupRows(session)
         self.mutes = MuteRows(session)
         self.org = OrgRows(session)
+        self.pages = PageRows(session)
         self.people = PeopleRows(session, self.audit)
         self.outages = OutageRows(session)
         self.outbox = OutboxRows(session)

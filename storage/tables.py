@@ -741,6 +741,46 @@ class MuteRow(Base):
     at: Mapped[datetime] = mapped_column(server_default=DB_NOW)
 
 
+class PageDecisionRow(Base):
+    """Who was paged for an incident, or why nobody was; what its card says of it."""
+
+    __tablename__ = "page_decisions"
+    incident_id: Mapped[str] = mapped_column(ForeignKey("incidents.id"), primary_key=True)
+    client_id: Mapped[str]
+    reason: Mapped[str | None]
+    """Why nobody was paged; null when somebody was."""
+    route: Mapped[str] = mapped_column(server_default="")
+    mentions: Mapped[list[str]] = mapped_column(server_default="{}")
+    """Accounts named on the card, `platform:account`."""
+    pagers: Mapped[list[str]] = mapped_column(server_default="{}")
+    at: Mapped[datetime] = mapped_column(server_default=DB_NOW)
+
+
+class PageRow(Base):
+    """One thing a pager is told of one incident; told in their order, at least once."""
+
+    __tablename__ = "pages"
+    id: Mapped[int] = mapped_column(BigInteger, Identity(always=True), primary_key=True)
+    client_id: Mapped[str]
+    incident_id: Mapped[str] = mapped_column(ForeignKey("incidents.id"))
+    pager: Mapped[str]
+    action: Mapped[str]
+    """trigger, acknowledge or resolve."""
+    state: Mapped[str] = mapped_column(server_default="waiting")
+    """waiting, sent or dead."""
+    body: Mapped[dict[str, Any]]
+    """What it says, as it stood when it was decided."""
+    attempts: Mapped[int] = mapped_column(server_default="0")
+    error: Mapped[str | None]
+    created_at: Mapped[datetime] = mapped_column(server_default=DB_NOW)
+    due_at: Mapped[datetime] = mapped_column(server_default=DB_NOW)
+    sent_at: Mapped[datetime | None]
+    __table_args__ = (
+        Index("pages_due", "due_at", postgresql_where=text("state = 'waiting'")),
+        Index("pages_by_incident", "incident_id", "pager", "id"),
+    )
+
+
 class DeadLetterRow(Base):
     """Something given up, with the reason; every accepted alert ends on a card or here."""
 
@@ -748,7 +788,7 @@ class DeadLetterRow(Base):
     id: Mapped[int] = mapped_column(BigInteger, Identity(always=True), primary_key=True)
     client_id: Mapped[str]
     kind: Mapped[str]
-    """triage, facts, card, message."""
+    """triage, facts, card, message, page."""
     subject_id: Mapped[str]
     reason: Mapped[str]
     error: Mapped[str]

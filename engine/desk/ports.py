@@ -12,6 +12,7 @@ from engine.model.memory import Stub
 from engine.model.org import Role
 from engine.model.review import Verdict
 from engine.model.standing import Saved
+from engine.paging import Pages
 from engine.ports import Incidents, Outcomes, Runs, Stubs, Tx
 
 
@@ -115,6 +116,10 @@ class DeskTx(Tx, Protocol):
     @override
     def stubs(self) -> DeskStubs:
         """What was learned."""
+
+    @property
+    def pages(self) -> Pages:
+        """Pages."""
 
     @property
     def mutes(self) -> Mutes:

@@ -15,6 +15,7 @@ from engine.model.alert import Alert, AlertStatus, Severity
 from engine.model.incident import Incident, IncidentState
 from engine.model.org import Client, Platform, Room
 from engine.model.policy import IncidentRule
+from engine.paging import Escalation
 from engine.sweep import Swept, reap, sweep
 from storage.migrate import migrate
 from storage.store import SqlStore, open_store
@@ -86,7 +87,14 @@ class World:
 
     async def sweep(self, now_s: float) -> Swept:
         async with self.store.begin() as tx:
-            swept = await sweep(tx, self.client.id, now=at(now_s), new_id=self.new_id)
+            flags = self.client.flags
+            swept = await sweep(
+                tx,
+                self.client.id,
+                now=at(now_s),
+                new_id=self.new_id,
+                escalation=Escalation(flags.oncall_enabled, self.rules.routes),
+            )
             reaped = await reap(tx, self.client.id, now=at(now_s), rule=IncidentRule())
             return swept.model_copy(update={"closed": reaped.closed})
 

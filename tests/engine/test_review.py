@@ -180,6 +180,7 @@ def sweeper(world: World, telemetry: Telemetry) -> Sweeper:
         telemetry=telemetry,
         world=lambda _: pytest.fail("no world is needed"),
         configured=(),
+        routes=lambda _: (),
         retention_s=1e9,
         audit_retention_s=1e9,
         provider="",

@@ -12,6 +12,7 @@ async def take(scene: Scene, _: Values) -> Answer:
         return scene.no(AnswerKind.OVER)
     actor = scene.actor
     if await scene.tx.incidents.take(scene.incident.id, actor.name, actor.key):
+        await scene.tx.pages.acknowledge(scene.incident.id)
         await scene.tell("taken")
         return scene.done()
     before = await scene.tx.incidents.taken(scene.incident.id)
