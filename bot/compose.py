@@ -27,6 +27,8 @@ from bot.http.webhooks import Webhooks
 from bot.jobs import JobHandlers
 from bot.listen import SessionCounter
 from bot.outbox import Outbox
+from bot.paging.sender import PageSender
+from bot.paging.table import pagers
 from bot.poller import Poller
 from bot.schedule import Sweeper
 from bot.telemetry import BASES, PROVIDERS, Telemetry
@@ -40,6 +42,7 @@ from engine.investigation.session import JudgePorts
 from engine.model.event import EventFacts, SessionEvent
 from engine.model.llm import Capabilities
 from engine.model.org import Platform
+from engine.model.page import EscalationRoute
 from engine.model.run import Run, Usage
 from engine.pack.section import Ports as PackPorts
 from engine.ports import LLM, Clock, NewId, Queue
@@ -104,6 +107,8 @@ class House:
             rules=self.intake_rules,
             opened=self._tell,
         )
+        self.pagers = pagers(self.settings, self.clock)
+        self.page_sender = PageSender(self.store, self.pagers, self.telemetry)
         self.inbox = Inbox(self.store, Desk(self.store, self.new_id))
         self.commands = Commands(self.store, self._install())
         self.outbox = Outbox(
@@ -136,7 +141,13 @@ class House:
             recurrence=self.settings.recurrence,
             facts_card_s=self.settings.pack.facts_card_s,
             expressions=metrics.expressions if metrics else {},
+            routes=self.routes(client_id),
         )
+
+    def routes(self, client_id: str) -> tuple[EscalationRoute, ...]:
+        """Who is paged for a client."""
+        own = self.settings.by_client.get(client_id)
+        return own.oncall.escalation if own else ()
 
     def world(self, client_id: str) -> World:
         """The world of a client's stages as it is now."""
@@ -260,6 +271,7 @@ class House:
             telemetry=self.telemetry,
             world=self.world,
             configured=self.settings.by_client,
+            routes=self.routes,
             retention_s=self.settings.retention,
             audit_retention_s=self.settings.audit_retention,
             provider=self.provider,
@@ -273,6 +285,7 @@ def connected(own: ClientSettings) -> Connected:
         present=tuple(name for name, has in there.items() if has),
         absent=tuple(name for name, has in there.items() if not has),
         budget=own.budget,
+        routes=len(own.oncall.routes),
     )
 
 

@@ -10,6 +10,7 @@ from dotenv import dotenv_values
 from pydantic import BaseModel, ConfigDict, Field, SecretStr, ValidationError, model_validator
 
 from bot.config_keys import ENV_PREFIX, ambient, declared, env_overrides, plain_keys
+from bot.config_oncall import OncallSettings
 from engine.model.org import Platform, Room, RoomSound, RoomTriage
 from engine.model.policy import (
     Budget,
@@ -102,6 +103,7 @@ class ClientSettings(_Strict):
     remediation: bool | None = Field(None, description="Propose fixes.")
     oncall_enabled: bool | None = Field(None, description="Page by the routes.")
     l1_agent: bool | None = Field(None, description="Old name that set ai_triage and paging.")
+    oncall: OncallSettings = Field(OncallSettings(), description="Who is paged.")
     budget: Budget = Field(Budget(), description="What a day may cost.")
     webhook_token: SecretStr | None = Field(None, description="Bearer token of its senders.")
 
@@ -223,7 +225,7 @@ def _secrets_of(model: BaseModel) -> Iterator[str]:
                 yield part.get_secret_value()
             elif isinstance(part, BaseModel):
                 yield from _secrets_of(part)
-            elif name in {"bearer_file", "basic_file"} and isinstance(part, Path):
+            elif name in {"bearer_file", "basic_file", "secret_file"} and isinstance(part, Path):
                 yield from filter(None, [part.read_text().strip() if part.exists() else ""])
 
 
@@ -295,7 +297,13 @@ def _secrets_in_yaml(raw: object, path: Path, at: str = "") -> Iterator[str]:
 
 _SECRET_KEYS = {
     name
-    for model in (ClientSettings, SlackSettings, TelegramSettings, ModelSettings)
+    for model in (
+        ClientSettings,
+        OncallSettings,
+        SlackSettings,
+        TelegramSettings,
+        ModelSettings,
+    )
     for name, field in model.model_fields.items()
     if "SecretStr" in str(field.annotation)
 }

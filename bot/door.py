@@ -9,7 +9,7 @@ from datetime import datetime, timedelta
 
 from bot.sources.source import Refused, UnreadableError
 from bot.sources.table import CHANGE_SOURCES, SOURCES
-from bot.telemetry import Telemetry
+from bot.telemetry import Telemetry, count_pages
 from engine.intake import Filed, Rules, file
 from engine.model.alert import Alert
 from engine.model.base import Frozen
@@ -236,4 +236,5 @@ class Door:
             telemetry.count("occurrences_attached_total", count, trigger=trigger.value)
         telemetry.count("recurrence_total", filed.chronic, kind="chronic")
         telemetry.count("recurrence_total", filed.regressions, kind="regression")
+        count_pages(telemetry, filed.pages)
         self.opened(filed)

@@ -7,16 +7,18 @@ from datetime import UTC, timedelta
 
 from apscheduler.schedulers.asyncio import AsyncIOScheduler
 
-from bot.telemetry import Telemetry
+from bot.telemetry import Telemetry, count_pages
 from engine.errors import StoreUnavailableError
+from engine.model.page import EscalationRoute
 from engine.model.policy import IncidentRule
 from engine.model.review import ReviewReason
+from engine.paging import Escalation
 from engine.ports import NewId, Queue
 from engine.review import EXPIRES_S
 from engine.stages.again import look_again
 from engine.stages.recovery import try_again
 from engine.stages.world import World
-from engine.sweep import reap, sweep
+from engine.sweep import Swept, reap, sweep
 from storage.prune import prune
 from storage.store import SqlStore
 
@@ -39,6 +41,8 @@ class Sweeper:
     world: Callable[[str], World]
     configured: Collection[str]
     """Clients of the configuration; only they have backends."""
+    routes: Callable[[str], tuple[EscalationRoute, ...]]
+    """Who is paged, by client."""
     retention_s: float
     audit_retention_s: float
     provider: str
@@ -48,8 +52,7 @@ class Sweeper:
         """Turn green and miss heartbeats; a database that is down is left for the next round."""
         try:
             for client_id in await self._clients():
-                async with self.store.begin() as tx:
-                    swept = await sweep(tx, client_id, now=await tx.now(), new_id=self.new_id)
+                swept = await self._sweep(client_id)
                 if client_id in self.configured:
                     await look_again(client_id, self.world(client_id))
                 if swept.missing:
@@ -59,6 +62,16 @@ class Sweeper:
             await self._depths()
         except StoreUnavailableError:
             log.warning("no sweep: the database is down")
+
+    async def _sweep(self, client_id: str) -> Swept:
+        async with self.store.begin() as tx:
+            client = await tx.org.client(client_id)
+            escalation = Escalation(client.flags.oncall_enabled, self.routes(client_id))
+            swept = await sweep(
+                tx, client_id, now=await tx.now(), new_id=self.new_id, escalation=escalation
+            )
+        count_pages(self.telemetry, swept.pages)
+        return swept
 
     async def reap(self) -> None:
         """Close incidents without news, and what nobody reviewed in time."""

@@ -107,7 +107,12 @@ class Running:
 
     def _drained(self) -> list[Coroutine[None, None, None]]:
         """Parts that end by themselves once they are told to stop."""
-        return [self.house.worker().run(self.stop), self.house.outbox.run(self.stop)]
+        house = self.house
+        return [
+            house.worker().run(self.stop),
+            house.outbox.run(self.stop),
+            house.page_sender.run(self.stop),
+        ]
 
     def _endless(self, *, front: bool) -> list[Coroutine[None, None, None]]:
         """Parts that go on until they are cancelled, or have nothing left to do."""
@@ -166,6 +171,8 @@ class Running:
             await asyncio.gather(serving, return_exceptions=True)
         for backends in self.house.backends.values():
             await backends.close()
+        for pager in self.house.pagers.values():
+            await pager.close()
 
 
 def _server(app: FastAPI, host: str, port: int) -> Server:

@@ -1,6 +1,6 @@
 """Counters and histograms, each declared once with every value its labels may take."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from itertools import product
 
 from prometheus_client import (
@@ -31,6 +31,7 @@ from engine.model.incident import AttachTrigger
 from engine.model.ledger import ToolName
 from engine.model.org import Platform
 from engine.model.pack import SectionName
+from engine.model.page import NoPage, NotPaged, PageAction, Paged, PageDecision
 from engine.model.review import ReviewReason
 from engine.model.run import CallKind, FailureClass, RunTrigger, SkipReason
 from engine.ports import DeadReason, Queue
@@ -72,6 +73,8 @@ PROVIDERS = ("anthropic", "gateway")
 """Who answers for the model: its own provider, or whatever stands at `model.base_url`."""
 BASES = ("estimated", "measured")
 """Whether a cost comes from a price we assume or from a configured one."""
+ROUTE = "route"
+"""The reason of a page that was sent: an escalation route fits."""
 _STAGES = (
     "pack",
     "loop",
@@ -294,6 +297,16 @@ METRICS: tuple[Metric, ...] = (
         labels={"reason": tuple(DeadReason)},
     ),
     Metric(
+        name="page_total",
+        help="Decisions on paging somebody, and why nobody was paged (route: somebody was).",
+        labels={"result": ("paged", "not_paged"), "reason": (ROUTE, *NoPage)},
+    ),
+    Metric(
+        name="page_sends_total",
+        help="What pagers were told, by what became of it.",
+        labels={"action": tuple(PageAction), "result": ("sent", "later", "dead")},
+    ),
+    Metric(
         name="card_audible_total",
         help="Messages that could ring.",
         labels={"platform": tuple(Platform), "kind": ("card", "thread")},
@@ -421,3 +434,13 @@ class Telemetry:
     def exposition(self) -> bytes:
         """Everything in Prometheus' text format."""
         return generate_latest(self.registry)
+
+
+def count_pages(telemetry: Telemetry, decisions: Iterable[PageDecision]) -> None:
+    """Count who was paged, and why nobody was."""
+    for one in decisions:
+        match one:
+            case Paged():
+                telemetry.count("page_total", result="paged", reason=ROUTE)
+            case NotPaged(reason=reason):
+                telemetry.count("page_total", result="not_paged", reason=reason.value)

@@ -44,11 +44,11 @@ class Link(Frozen):
 
 
 class Mention(Frozen):
-    """A person to call by name; built only from our own table of people."""
+    """A person or group to call by name; built only from our table of people and configuration."""
 
     kind: Literal["mention"] = "mention"
     account: str
-    """The person's id in the chat the card goes to."""
+    """The id in the chat the card goes to."""
     name: str
 
 

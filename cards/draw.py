@@ -10,9 +10,11 @@ from cards.heading import heading, lock_screen
 from cards.layout import LAYOUT
 from cards.life import State, choose
 from cards.line import joined, say
+from cards.paged import section as paging
 from cards.sound import Transition, audible
 from engine.model.action import Action
 from engine.model.org import Room, RoomSound
+from engine.model.page import PageRecord
 from engine.model.run import CaseFile
 
 TONES: Mapping[State, Tone] = {
@@ -30,12 +32,24 @@ def card(
     room: Room | None = None,
     revision: int = 0,
     offered: Collection[Action] = ALL,
+    paged: PageRecord | None = None,
 ) -> Card:
-    """Draw the one card of an incident; `offered` are the actions that have a desk."""
+    """Draw the one card of an incident.
+
+    Args:
+        case: everything known of it.
+        now: the moment of drawing.
+        room: where it goes.
+        revision: number of the drawing.
+        offered: actions that have a desk.
+        paged: who was paged for it.
+    """
     state = choose(case)
     if state is State.FIRST_CONTACT and len(case.incident.groups) > 1:
         return digest.first_contact(case, now, offered=offered)
     sections = [part.section(case, now) for part in LAYOUT[state]]
+    if paged is not None and state not in TONES:
+        sections.append(paging(paged, case.incident.severity, room))
     return Card(
         tone=TONES.get(state, Tone.FIRING),
         heading=heading(case),

@@ -23,6 +23,7 @@ class Notice(StrEnum):
     MODEL_BACK = "model_back"
     BUDGET_SPENT = "budget_spent"
     DEAD_LETTER = "dead_letter"
+    PAGE_UNDELIVERED = "page_undelivered"
     ROOM_UNREACHABLE = "room_unreachable"
     QUARANTINED = "quarantined"
 
@@ -51,6 +52,10 @@ class _Words(StrEnum):
     )
     BUDGET_SPENT = "The model budget of the day is spent. Cards show facts only until 00:00 UTC."
     DEAD_LETTER = "An investigation was given up. The facts card stands; Re-triage starts it again."
+    PAGE_UNDELIVERED = (
+        "A pager did not take a page, and it is not tried again. Call whoever is on call yourself; "
+        "`caveat check` says whether the pager can be reached."
+    )
     ROOM_UNREACHABLE = "A room cannot be reached, so its cards go to the fallback room."
     QUARANTINED = (
         "Something arrived that could not be read as alerts. It is kept and can be replayed."
@@ -66,6 +71,7 @@ HEADINGS: Mapping[Notice, str] = {
     Notice.MODEL_BACK: "Caveat: model is back",
     Notice.BUDGET_SPENT: "Caveat: model budget spent",
     Notice.DEAD_LETTER: "Caveat: investigation given up",
+    Notice.PAGE_UNDELIVERED: "Caveat: a page was not delivered",
     Notice.ROOM_UNREACHABLE: "Caveat: room not reachable",
     Notice.QUARANTINED: "Caveat: unreadable alerts kept",
 }
@@ -76,8 +82,8 @@ OF_OUTAGE: Mapping[OutageKind, Notice] = {
     OutageKind.NO_MODEL_THERE: Notice.MODEL_NOT_THERE,
 }
 
-LOUD = frozenset({Notice.DATABASE_DOWN})
-"""Alerts cannot come through: the one notice that rings."""
+LOUD = frozenset({Notice.DATABASE_DOWN, Notice.PAGE_UNDELIVERED})
+"""Alerts or pages cannot come through: the notices that ring."""
 
 
 def of_outage(outage: Outage, now: datetime) -> Card:

@@ -62,6 +62,8 @@ class Standing(Frozen):
     open_incidents: int
     usd_today: float
     usd_per_day: float
+    routes: int = 0
+    """By how many somebody is paged."""
 
 
 def linked(name: str) -> Line:
@@ -148,7 +150,7 @@ def _status(one: Standing) -> list[Text | Caveats]:
     flags = one.client.flags
     is_on = "on" if flags.ai_triage else "off"
     hand = ", by hand" if flags.ai_triage and flags.ai_triage_manual else ""
-    paging = "on" if flags.oncall_enabled else "off"
+    paging = _paging(one)
     lines = [
         joined((say(bold(one.client.id)), say(count(one.open_incidents, "open incident")))),
         say(f"investigation {is_on}{hand} · paging {paging}"),
@@ -160,6 +162,14 @@ def _status(one: Standing) -> list[Text | Caveats]:
     if one.absent:
         shown.append(Caveats(lines=(say(f"not connected: {', '.join(one.absent)}"),)))
     return shown
+
+
+def _paging(one: Standing) -> str:
+    if not one.client.flags.oncall_enabled:
+        return "off"
+    return (
+        f"on, {count(one.routes, 'route')}" if one.routes else "on, but no route: nobody is paged"
+    )
 
 
 def _card(name: str, title: str, blocks: Sequence[Text | Caveats]) -> Card:

@@ -27,6 +27,7 @@ from bot.cli.checks.links import links
 from bot.cli.checks.loki import loki
 from bot.cli.checks.loki import not_configured as no_loki
 from bot.cli.checks.model import budget, model
+from bot.cli.checks.paging import paging
 from bot.cli.checks.prometheus import deploys_readable, prometheus
 from bot.cli.checks.prometheus import not_configured as no_prometheus
 from bot.cli.checks.slack import slack
@@ -155,6 +156,7 @@ async def _kept(
     return [
         changes(sources, from_metrics=read),
         budget(own, spent, investigates=flags.ai_triage or flags.ai_triage_manual),
+        *await paging(own.oncall, enabled=flags.oncall_enabled),
     ]
 
 

@@ -9,12 +9,15 @@ from pydantic.fields import FieldInfo
 from pydantic_core import PydanticUndefined
 
 from bot.config import ClientSettings, RoomSettings, Settings, TeamSettings
+from bot.config_oncall import PagerSettings, RouteSettings
 from bot.config_keys import env_name, leaves, spelled
 from engine.model.base import Frozen
 from engine.model.policy import seconds
 
 LISTS: dict[str, type[BaseModel]] = {
     "rooms[]": RoomSettings,
+    "oncall.routes[]": RouteSettings,
+    "oncall.pagers.NAME": PagerSettings,
     "teams.NAME": TeamSettings,
     "clients.NAME": ClientSettings,
 }

@@ -100,11 +100,12 @@ async def _incident(
     case, now = await tx.case(task.subject_id), await tx.now()
     if case is None:
         return None
-    shown = draw.card(case, now, room=room, revision=task.wanted, offered=offered)
+    paged = await tx.pages.record(case.incident.id)
+    shown = draw.card(case, now, room=room, revision=task.wanted, offered=offered, paged=paged)
     return Drawn(
         room=room,
         card=shown,
-        bare=draw.card(case, now, room=room, offered=offered),
+        bare=draw.card(case, now, room=room, offered=offered, paged=paged),
         audible=shown.audible and not task.posted_before,
         opened_at=case.incident.opened_at,
         in_storm=await _in_storm(tx, task, case, storm_above),
@@ -164,6 +165,8 @@ async def _notice(tx: SqlTx, task: CardTask, now: datetime) -> Card:
     outage = await tx.outages.get(about)
     if outage is not None:
         return of_outage(outage, now)
+    if kind == Notice.PAGE_UNDELIVERED:
+        return notice(Notice.PAGE_UNDELIVERED, now, detail=about)
     room = await tx.org.room(about)
     return notice(Notice(kind), now, detail=f"{room.platform.value} {room.chat}" if room else "")
 

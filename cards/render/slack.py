@@ -32,6 +32,7 @@ MOST_OPTIONS = 5
 MOST_BUTTON = 30
 
 _USER = re.compile(r"[UW][A-Z0-9]{2,20}")
+_GROUP = re.compile(r"S[A-Z0-9]{2,20}")
 _EMOJI = re.compile(r":(?=[a-z0-9_+'-]+:)", re.IGNORECASE)
 _MARK = re.compile(r"[*~]|(?<![^\W_])_|_(?![^\W_])")
 GRAVE = "\u02cb"
@@ -157,7 +158,13 @@ def _span(span: Span, allowed: Allowed) -> str:
         case Link(label=label, url=url):
             return _link(label, url, allowed)
         case Mention(account=account, name=name):
-            return f"<@{account}>" if _USER.fullmatch(account) else _word(name)
+            return _mention(account) or _word(name)
+
+
+def _mention(account: str) -> str:
+    if _GROUP.fullmatch(account):
+        return f"<!subteam^{account}>"
+    return f"<@{account}>" if _USER.fullmatch(account) else ""
 
 
 def _link(label: str, url: str, allowed: Allowed) -> str:

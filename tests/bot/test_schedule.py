@@ -27,6 +27,7 @@ async def test_the_audit_trail_outlives_the_other_rows_and_ends_too(
         telemetry=Telemetry(),
         world=lambda _: pytest.fail("no world is needed"),
         configured=(),
+        routes=lambda _: (),
         retention_s=90 * DAY_S,
         audit_retention_s=400 * DAY_S,
         provider="",

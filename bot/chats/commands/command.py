@@ -19,6 +19,8 @@ class Connected:
     present: tuple[str, ...]
     absent: tuple[str, ...]
     budget: Budget = field(default_factory=Budget)
+    routes: int = 0
+    """By how many somebody is paged."""
 
 
 Names = Callable[[str], Sequence[Mapping[str, str]]]

@@ -24,6 +24,7 @@ async def _of(spoken: Spoken, client: Client) -> talk.Standing:
         present=connected.present,
         absent=connected.absent,
         open_incidents=len(incidents),
+        routes=connected.routes,
         usd_today=spent.usd,
         usd_per_day=connected.budget.usd_per_day,
     )
