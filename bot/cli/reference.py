@@ -9,8 +9,8 @@ from pydantic.fields import FieldInfo
 from pydantic_core import PydanticUndefined
 
 from bot.config import ClientSettings, RoomSettings, Settings, TeamSettings
-from bot.config_oncall import PagerSettings, RouteSettings
 from bot.config_keys import env_name, leaves, spelled
+from bot.config_oncall import PagerSettings, RouteSettings
 from engine.model.base import Frozen
 from engine.model.policy import seconds
 
