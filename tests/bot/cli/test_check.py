@@ -24,6 +24,7 @@ from bot.cli.checks.line import Line, Mark
 from bot.cli.checks.links import links
 from bot.cli.checks.loki import loki
 from bot.cli.checks.model import budget, model
+from bot.cli.checks.paging import paging
 from bot.cli.checks.prometheus import deploys_readable, prometheus
 from bot.cli.checks.slack import slack
 from bot.cli.checks.telegram import telegram
@@ -37,10 +38,12 @@ from bot.config import (
     SlackSettings,
     TelegramSettings,
 )
+from bot.config_oncall import OncallSettings
 from bot.drill.doubles.faults import Answer, Fault, ReplyLost, answer, bad_gateway
 from bot.drill.doubles.kubernetes import TOKEN as TOKEN_OF_CLUSTER
 from bot.drill.doubles.kubernetes import KubernetesDouble
 from bot.drill.doubles.loki import LokiDouble
+from bot.drill.doubles.pagerduty import PagerDutyDouble
 from bot.drill.doubles.prometheus import MetricsDouble
 from bot.drill.doubles.serve import serve
 from bot.drill.doubles.slack import SlackDouble
@@ -518,3 +521,27 @@ def test_the_table_prints_texts_as_they_are_and_masks_them() -> None:
     assert "[red]said[/red] ***" in said
     assert "→ do it" in said
     assert "without it: all" in said
+
+
+async def test_pagers_are_reached_without_paging_anybody() -> None:
+    double = PagerDutyDouble()
+    async with serve(double.app) as url:
+        pagers = {
+            "pd": {"kind": "pagerduty", "url": url},
+            "away": {"kind": "webhook", "url": "http://127.0.0.1:9/hook"},
+        }
+        told = OncallSettings.model_validate(
+            {
+                "routes": [{"pagers": ["pd", "away"]}],
+                "pagers": pagers,
+                "secrets": {"pd": double.routing_key, "away": "key"},
+            }
+        )
+        lines = await paging(told, enabled=True)
+        off = await paging(told, enabled=False)
+    assert [(line.part, line.mark) for line in lines] == [
+        ("paging", OK), ("pager pd", OK), ("pager away", BAD),
+    ]  # fmt: skip
+    assert off[0].mark is ABSENT
+    assert (double.tried, double.events) == (0, [])
+    assert [line.mark for line in await paging(OncallSettings(), enabled=True)] == [ABSENT]
