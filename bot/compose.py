@@ -1,7 +1,7 @@
 """The composition root: the only place that knows every concrete class."""
 
 import uuid
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from fastapi import FastAPI
@@ -105,7 +105,7 @@ class House:
             opened=self._tell,
         )
         self.inbox = Inbox(self.store, Desk(self.store, self.new_id))
-        self.commands = Commands(self.store, install_of(self.settings, self.model is not None))
+        self.commands = Commands(self.store, self._install())
         self.outbox = Outbox(
             store=self.store,
             chats=self.chats,
@@ -162,6 +162,20 @@ class House:
             return None
         rule, new_id = self.settings.triage, self.new_id
         return WatchedModel(model, self.provider, self.store, rule, new_id, self.telemetry)
+
+    def _install(self) -> Install:
+        """What commands say of this install."""
+        clients = self.settings.by_client.items()
+        return Install(
+            connected={name: connected(own) for name, own in clients},
+            model=self.model is not None,
+            names=self._names,
+            count=lambda result: self.telemetry.count("engage_requests_total", result=result),
+        )
+
+    def _names(self, client_id: str) -> Sequence[Mapping[str, str]]:
+        metrics = self.backends[client_id].metrics if client_id in self.backends else None
+        return metrics.names if metrics is not None else ()
 
     def _tell(self, filed: Filed) -> None:
         self.filed(filed)
@@ -225,7 +239,7 @@ class House:
 
     def worker(self) -> Worker:
         """A worker over both queues."""
-        handlers = JobHandlers(self.world, self.new_id, self.clock, self.telemetry)
+        handlers = JobHandlers(self.world, self.store, self.new_id, self.clock, self.telemetry)
         slots = {Queue.FACTS: FACTS_AT_ONCE, Queue.TRIAGE: self.settings.triage.concurrency}
         return Worker(self.queue, handlers.table, slots)
 
@@ -250,15 +264,6 @@ class House:
             audit_retention_s=self.settings.audit_retention,
             provider=self.provider,
         )
-
-
-def install_of(settings: Settings, model: bool) -> Install:
-    """What commands say of this install."""
-    return Install(
-        connected={name: connected(own) for name, own in settings.by_client.items()},
-        model=model,
-        rehearsal=settings.model.rehearsal,
-    )
 
 
 def connected(own: ClientSettings) -> Connected:

@@ -2,15 +2,17 @@
 
 import asyncio
 import logging
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
+from itertools import chain
 from pathlib import Path
 from typing import Generic, TypeVar
 
 from bot import config
 from bot.backends.breaker import Breaker, Fuse
 from bot.backends.http import BackendSettings, BoundedHttp
+from bot.backends.scoped import Scoped
 from bot.sources.prometheus_alerts import Polled, from_alertmanager
 from bot.tools.alertmanager import AlertmanagerAlerts, Row
 from bot.tools.compliance import ComplianceFile
@@ -19,12 +21,17 @@ from bot.tools.loki import LokiSettings, LokiTool
 from bot.tools.prometheus import PrometheusSettings, PrometheusTool, ServerFacts
 from bot.tools.zabbix import ZabbixHosts
 from engine.model.alert import Alert
-from engine.model.evidence import Gap
+from engine.model.evidence import Answered, Gap, Question
 from engine.ports import Clock, EvidenceTool
 from engine.promql.server import ServerInfo
 
 log = logging.getLogger(__name__)
 
+NAMES: Mapping[str, str] = {
+    "targets": "group by (namespace, service, job, host, node) (up)",
+    "deployments": "group by (namespace, deployment) (kube_deployment_status_replicas)",
+}
+"""What tells the names of services and hosts; the second needs kube-state-metrics."""
 REFRESH_S = 60.0
 """How often a server is asked for its rules and its version."""
 
@@ -41,6 +48,8 @@ class Metrics:
     """None until it answered."""
     expressions: dict[str, str] = field(default_factory=dict)
     """Of its alerting rules, by name."""
+    names: tuple[Mapping[str, str], ...] = ()
+    """Label sets of what it watches: the names people use."""
 
     async def refresh(self) -> None:
         """Ask for version and rules; what was known stays when it does not answer."""
@@ -50,6 +59,15 @@ class Metrics:
         rules = await self.tool.rules()
         if not isinstance(rules, Gap):
             self.expressions = {rule.name: rule.expression for rule in rules}
+        self.names = await self._asked_names() or self.names
+
+    async def _asked_names(self) -> tuple[Mapping[str, str], ...]:
+        scoped = Scoped(self.guarded, self.extra_matchers)
+        said = await scoped.ask(Question(tool=scoped.name, queries=NAMES))
+        if not isinstance(said, Answered):
+            return ()
+        found = (series.labels for series in chain.from_iterable(said.results.values()))
+        return tuple({k: v for k, v in labels.items() if v} for labels in found)
 
     async def keep_fresh(self, clock: Clock) -> None:
         """Refresh for ever."""
