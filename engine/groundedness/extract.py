@@ -68,7 +68,7 @@ class _Scan:
         """Read a point in time of one, two or three words."""
         more = 2 if word.text in _MONTH_NAMES else 1 if DATE.fullmatch(word.text) else 0
         told = self._dated(word, more) if more else word.text if span(word.text) else ""
-        if not told and more < 2 and moment(word.text) is not None:  # noqa: PLR2004 no month alone
+        if not told and moment(word.text) is not None:
             told = word.text
         self.taken = word.start + len(told)
         return Indicator(kind=IndicatorKind.TIMESTAMP, text=told) if told else None
@@ -76,9 +76,8 @@ class _Scan:
     def _dated(self, word: Word, more: int) -> str:
         """Give a date with the time right after it, empty where none follows."""
         ahead = self.text[word.start : word.start + _LONGEST_TIME]
-        parts = ahead.split(maxsplit=more + 1)[: more + 1]
-        last = parts[-1].strip(".,;)]\"'")
-        if len(parts) <= more or not TIME.fullmatch(last):
+        last = ahead.split()[: more + 1][-1].strip(".,;)]\"'")
+        if not TIME.fullmatch(last):
             return ""
         told = ahead[: ahead.index(last, len(word.text)) + len(last)]
         return told if moment(" ".join(told.split())) is not None else ""

@@ -118,8 +118,7 @@ def _humps(word: str) -> IndicatorKind | None:
 def _has_humps(word: str) -> bool:
     lower = sum(c.islower() for c in word)
     upper = sum(c.isupper() for c in word)
-    plural = word.endswith("s") and word[:-1].isupper()
-    return lower >= _LEAST_LOWER and upper > 1 and not plural
+    return lower >= _LEAST_LOWER and upper > 1
 
 
 def _series(word: str) -> IndicatorKind | None:
