@@ -24,7 +24,8 @@ GROUNDED = "tests/engine/test_grounded_findings.py"
 CLASSES = [f"tests/bot/backends/test_failure_{name}.py" for name in ("classes", "edges")]
 CHECKS = "tests/engine/verification"
 VETOES = [
-    f"tests/engine/verification/test_{name}.py" for name in ("accused", "veto_lists", "vetoes", "veto_edges")
+    f"tests/engine/verification/test_{name}.py"
+    for name in ("accused", "veto_lists", "vetoes", "veto_edges")
 ]
 TARGETS: dict[str, Sequence[str]] = {
     "engine/trust.py": [STAMPS],
