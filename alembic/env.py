@@ -12,12 +12,20 @@ LOCK = 4_202_611_301
 """Key of the advisory lock that starting replicas queue on."""
 
 
+def _is_ours(name: str | None, kind: str, _: object) -> bool:
+    """Leave out what stands beside the migrations: vectors, where the server can hold them."""
+    return kind != "table" or name in Base.metadata.tables
+
+
 def _migrate(connection: Connection) -> None:
     connection.execute(text("select pg_advisory_lock(:key)"), {"key": LOCK})
     connection.commit()
     try:
         context.configure(
-            connection=connection, target_metadata=Base.metadata, transaction_per_migration=True
+            connection=connection,
+            target_metadata=Base.metadata,
+            include_name=_is_ours,
+            transaction_per_migration=True,
         )
         with context.begin_transaction():
             context.run_migrations()

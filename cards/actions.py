@@ -5,29 +5,10 @@ from enum import StrEnum
 
 from cards.card import Button, ButtonStyle, Card
 from cards.life import State
+from engine.model.action import Action
+from engine.model.finding import Finding
 
 MOST_VISIBLE = 4
-
-
-class Action(StrEnum):
-    """What a press asks for."""
-
-    TAKE = "take"
-    RIGHT_CAUSE = "right_cause"
-    WRONG_CAUSE = "wrong_cause"
-    WHY = "why"
-    RETRIAGE = "retriage"
-    MUTE = "mute"
-    SAME_AS = "same_as"
-    NOT_RELATED = "not_related"
-    INVESTIGATE = "investigate"
-    STOP = "stop"
-    KEEP_OPEN = "keep_open"
-    APPROVE_FIX = "approve_fix"
-    REJECT_FIX = "reject_fix"
-    FIX_WORKED = "fix_worked"
-    DID_NOT_WORK = "did_not_work"
-    SAVE_TO_MEMORY = "save_to_memory"
 
 
 LABELS: Mapping[Action, str] = {
@@ -37,10 +18,12 @@ LABELS: Mapping[Action, str] = {
     Action.WHY: "Why?",
     Action.RETRIAGE: "Re-triage",
     Action.MUTE: "Mute 1 h",
+    Action.SNOOZE: "Until morning",
     Action.SAME_AS: "Same as…",
     Action.NOT_RELATED: "Not related",
     Action.INVESTIGATE: "Investigate",
     Action.STOP: "Stop",
+    Action.CHOOSE_SCOPE: "This one",
     Action.KEEP_OPEN: "Keep open",
     Action.APPROVE_FIX: "Approve fix…",
     Action.REJECT_FIX: "Reject…",
@@ -48,6 +31,11 @@ LABELS: Mapping[Action, str] = {
     Action.DID_NOT_WORK: "Did not work",
     Action.SAVE_TO_MEMORY: "Save to memory…",
 }
+
+OF_FINDING = frozenset(
+    {Action.RIGHT_CAUSE, Action.WRONG_CAUSE, Action.FIX_WORKED, Action.DID_NOT_WORK}
+)
+"""What is said of one finding."""
 
 PRIMARY = frozenset({Action.FIX_WORKED, Action.SAVE_TO_MEMORY})
 """Green wherever they stand; an approval is green on a verified finding only."""
@@ -68,7 +56,14 @@ class Row(StrEnum):
     NOTHING = "nothing"
 
 
-_MENU = (Action.WHY, Action.RETRIAGE, Action.MUTE, Action.SAME_AS, Action.NOT_RELATED)
+_MENU = (
+    Action.WHY,
+    Action.RETRIAGE,
+    Action.MUTE,
+    Action.SNOOZE,
+    Action.SAME_AS,
+    Action.NOT_RELATED,
+)
 
 ROWS: Mapping[Row, tuple[tuple[Action, ...], tuple[Action, ...]]] = {
     Row.NO_FIX: ((Action.TAKE, Action.RIGHT_CAUSE, Action.WRONG_CAUSE), _MENU),
@@ -113,16 +108,28 @@ OF_STATE: Mapping[State, Row] = {
 
 
 def buttons(
-    state: State, offered: Collection[Action], *, has_cause: bool = True
+    state: State,
+    offered: Collection[Action],
+    finding: Finding | None = None,
+    *,
+    several: bool = False,
 ) -> tuple[Button, ...]:
-    """The buttons of a state, as far as there is a desk behind them."""
+    """The buttons of a state, as far as there is a desk behind them.
+
+    What is said of a finding is said of the one that is shown: its button names it. What does not
+    belong together can only be said of several groups; it takes the place of the longer silence,
+    as a menu has room for five.
+    """
     row = OF_STATE[state]
-    if row is Row.RESOLVED and not has_cause:
+    if row is Row.RESOLVED and not (finding and finding.root_cause):
         row = Row.NOTHING
     visible, menu = ROWS[row]
     shown = [a for a in visible if a in offered][:MOST_VISIBLE]
-    hidden = [a for a in menu if a in offered and a not in shown]
-    return (*(button(a) for a in shown), *(button(a, more=True) for a in hidden))
+    unfit = Action.SNOOZE if several else Action.NOT_RELATED
+    hidden = [a for a in menu if a in offered and a not in shown and a is not unfit]
+    about = finding.triage_id if finding else ""
+    made = [(a, False) for a in shown] + [(a, True) for a in hidden]
+    return tuple(button(a, more=more, subject=about if a in OF_FINDING else "") for a, more in made)
 
 
 def fix_buttons(state: State, offered: Collection[Action]) -> tuple[Button, ...]:

@@ -4,12 +4,13 @@ from collections.abc import Collection, Iterable, Sequence
 from datetime import datetime
 
 from cards import words
-from cards.actions import Action, button
+from cards.actions import button
 from cards.card import Button, Card, Line, Section, Text, Tone
 from cards.figures import TIMES, count, duration
 from cards.line import bold, code, moment, say, text
 from cards.render.limits import clean, cut
 from cards.sound import LOUDEST
+from engine.model.action import Action
 from engine.model.alert import Severity
 from engine.model.base import Frozen
 from engine.model.incident import AlertGroup, Incident, Member

@@ -4,13 +4,14 @@ from collections.abc import Collection, Mapping
 from datetime import datetime
 
 from cards import digest
-from cards.actions import Action, buttons
+from cards.actions import buttons
 from cards.card import Card, Line, Tone
 from cards.heading import heading, lock_screen
 from cards.layout import LAYOUT
 from cards.life import State, choose
 from cards.line import joined, say
 from cards.sound import Transition, audible
+from engine.model.action import Action
 from engine.model.org import Room, RoomSound
 from engine.model.run import CaseFile
 
@@ -40,15 +41,17 @@ def card(
         heading=heading(case),
         lock_screen=lock_screen(case),
         sections=tuple(sorted(filter(None, sections), key=lambda section: section.rank)),
-        buttons=buttons(state, offered, has_cause=bool(case.finding and case.finding.root_cause)),
-        audible=_rings(case, state, room),
+        buttons=buttons(state, offered, case.finding, several=len(case.incident.groups) > 1),
+        audible=_rings(case, state, room, now),
         footer=_footer(case, revision),
         facts={"state": state.value, "incident": case.incident.id, "revision": str(revision)},
     )
 
 
-def _rings(case: CaseFile, state: State, room: Room | None) -> bool:
+def _rings(case: CaseFile, state: State, room: Room | None, now: datetime) -> bool:
     sound = room.sound if room else RoomSound.CRITICAL
+    if case.muted_until is not None and case.muted_until > now:
+        return False
     return audible(Transition.NEW_CARD, state, case.incident.severity, sound)
 
 

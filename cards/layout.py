@@ -16,6 +16,7 @@ from cards.sections import (
     members,
     metrics,
     outcome,
+    people,
     rehearsal,
     runbook,
     signals,
@@ -35,6 +36,7 @@ SECTIONS: tuple[CardSection, ...] = (
     cause.SECTION,
     last_finding.SECTION,
     status.SECTION,
+    people.SECTION,
     trust.SECTION,
     first_step.SECTION,
     suspects.SECTION,
@@ -54,6 +56,7 @@ _FACTS = (
     summary.SECTION,
     impact.SECTION,
     status.SECTION,
+    people.SECTION,
     suspects.SECTION,
     metrics.SECTION,
     changes.SECTION,
@@ -68,6 +71,7 @@ _CAUSE = (
     impact.SECTION,
     cause.SECTION,
     status.SECTION,
+    people.SECTION,
     trust.SECTION,
     first_step.SECTION,
     metrics.SECTION,
@@ -76,8 +80,15 @@ _CAUSE = (
     evidence.SECTION,
 )
 _NO_CAUSE = (*_CAUSE, suspects.SECTION, changes.SECTION, runbook.SECTION)
-_ENDED = (*_ALWAYS, outcome.SECTION, cause.SECTION, trust.SECTION, evidence.SECTION)
-_QUIET = (*_ALWAYS, impact.SECTION, last_finding.SECTION, runbook.SECTION)
+_ENDED = (
+    *_ALWAYS,
+    outcome.SECTION,
+    cause.SECTION,
+    people.SECTION,
+    trust.SECTION,
+    evidence.SECTION,
+)
+_QUIET = (*_ALWAYS, people.SECTION, impact.SECTION, last_finding.SECTION, runbook.SECTION)
 
 LAYOUT: Mapping[State, tuple[CardSection, ...]] = {
     State.FACTS: _FACTS,
@@ -101,10 +112,11 @@ LAYOUT: Mapping[State, tuple[CardSection, ...]] = {
         summary.SECTION,
         impact.SECTION,
         status.SECTION,
+        people.SECTION,
         history.SECTION,
         runbook.SECTION,
     ),
-    State.HEARTBEAT: (*_ALWAYS, outcome.SECTION, history.SECTION, runbook.SECTION),
+    State.HEARTBEAT: (*_ALWAYS, outcome.SECTION, people.SECTION, history.SECTION, runbook.SECTION),
     State.RESOLVED: _ENDED,
     State.CLOSED: _ENDED,
     State.MERGED: (*_ALWAYS, outcome.SECTION),

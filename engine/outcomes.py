@@ -10,7 +10,9 @@ class VerdictError(Exception):
     """There is nothing the verdict could be about; the text says why."""
 
 
-async def give_verdict(tx: Tx, incident: Incident, verdict: Verdict, *, by: str) -> Given:
+async def give_verdict(
+    tx: Tx, incident: Incident, verdict: Verdict, *, by: str, cause: str | None = None
+) -> Given:
     """Keep what a person says of an incident's newest finding, and close its family's review.
 
     Raises:
@@ -32,6 +34,7 @@ async def give_verdict(tx: Tx, incident: Incident, verdict: Verdict, *, by: str)
         said=_said(finding),
         shown=finding.confidence,
         names_cause=names_cause(finding),
+        cause=cause,
     )
     await tx.outcomes.keep(given)
     if verdict is Verdict.FIX_FAILED and finding.prior is not None:

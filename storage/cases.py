@@ -13,6 +13,7 @@ from engine.model.run import CallState, CaseFile, ModelCall, Receipt, Run, Usage
 from storage.calls import CallRows
 from storage.findings import FindingRows
 from storage.incidents import IncidentRows
+from storage.mutes import MuteRows
 from storage.org import OrgRows
 from storage.outcomes import OutcomeRows
 from storage.runs import RunRows
@@ -28,15 +29,20 @@ class CaseRows:
         """Speak through an open session."""
         self._session = session
         self._findings = FindingRows(session)
+        self._incidents = IncidentRows(session)
 
     async def case(self, incident_id: str) -> CaseFile | None:
         """The case of one incident; None when there is none."""
-        incident = await IncidentRows(self._session).get(incident_id)
+        incident = await self._incidents.get(incident_id)
         if incident is None:
             return None
         finding = await self._findings.newest(incident_id)
         run = await RunRows(self._session).newest(incident_id)
         pack = await self._findings.fact_sheet(incident_id)
+        outcomes = OutcomeRows(self._session)
+        family_key = incident.group_of(incident.lead).family_key
+        muted = await MuteRows(self._session).standing(incident.client_id, family_key)
+        taken = await self._incidents.taken(incident_id)
         if finding is not None:
             pack = await self._findings.pack(finding.pack_hash) or pack
         return CaseFile(
@@ -47,9 +53,12 @@ class CaseRows:
             finding=finding,
             last_finding=await self._last(incident),
             receipt=await self._receipt(finding, run),
-            family_record=await OutcomeRows(self._session).record(
-                incident.client_id, incident.group_of(incident.lead).family_key
-            ),
+            family_record=await outcomes.record(incident.client_id, family_key),
+            said=await outcomes.standing(finding.triage_id) if finding else None,
+            taken_by=taken.by if taken else None,
+            taken_account=await self._incidents.taken_account(incident_id) if taken else None,
+            muted_until=muted.until if muted else None,
+            muted_by=muted.by if muted else "",
             merged_number=await self._number(incident.merged_into),
         )
 

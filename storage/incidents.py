@@ -6,11 +6,12 @@ from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime, timedelta
 from typing import Any
 
-from sqlalchemy import select
+from sqlalchemy import func, select, update
 from sqlalchemy.dialects.postgresql import insert
 from sqlalchemy.exc import DBAPIError
 from sqlalchemy.ext.asyncio import AsyncSession
 
+from engine.desk.ports import Word
 from engine.errors import RecallError
 from engine.model.incident import Incident, IncidentState
 from engine.model.org import DRILL_CLIENT
@@ -61,6 +62,35 @@ class IncidentRows:
         found = select(IncidentRow.id).where(IncidentRow.client_id == client_id, meant)
         id_ = (await self._session.execute(found)).scalar_one_or_none()
         return None if id_ is None else await self.get(id_)
+
+    async def alone(self, incident_id: str) -> None:
+        """Decide alone about an incident until the transaction ends."""
+        held = select(IncidentRow.id).where(IncidentRow.id == incident_id)
+        await self._session.execute(held.with_for_update())
+
+    async def take(self, incident_id: str, by: str, account: str) -> bool:
+        """Put a name on an incident; False when one stands there."""
+        free = update(IncidentRow).where(
+            IncidentRow.id == incident_id, IncidentRow.taken_by.is_(None)
+        )
+        named = {"taken_by": by, "taken_account": account, "taken_at": func.clock_timestamp()}
+        done = await self._session.execute(free.values(named))
+        return bool(done.rowcount)  # type: ignore[attr-defined]
+
+    async def taken(self, incident_id: str) -> Word | None:
+        """Whose name stands on it."""
+        row = await self._taken(incident_id)
+        return None if row is None else Word(row.taken_by, row.taken_at)
+
+    async def taken_account(self, incident_id: str) -> str | None:
+        """The account of whoever took it, `platform:account`."""
+        row = await self._taken(incident_id)
+        return None if row is None else str(row.taken_account)
+
+    async def _taken(self, incident_id: str) -> Any:
+        asked = select(IncidentRow.taken_by, IncidentRow.taken_account, IncidentRow.taken_at)
+        named = asked.where(IncidentRow.id == incident_id, IncidentRow.taken_by.is_not(None))
+        return (await self._session.execute(named)).one_or_none()
 
     async def seats(self, client_id: str, fingerprints: Iterable[str]) -> list[Seat]:
         """Every place these fingerprints have, in whatever incident."""
@@ -254,6 +284,17 @@ class IncidentRows:
                     "shared": json.dumps(dict(other.shared)),
                 },
             )
+
+    async def split(self, incident_id: str, into_id: str, group_id: str) -> None:
+        """Move the members of one group to another incident."""
+        asked = {"from_id": incident_id, "into": into_id, "group_id": group_id}
+        await self._session.execute(sql.SPLIT, asked)
+
+    async def part(self, merged_id: str, from_id: str) -> None:
+        """Give a merged incident back what the other took over from it, as it stands now."""
+        asked = {"merged": merged_id, "other": from_id}
+        await self._session.execute(sql.GIVE_BACK, asked)
+        await self._session.execute(sql.LET_GO, asked)
 
     async def keep_flips(self, client_id: str, flips: Sequence[Flip]) -> None:
         """Append transitions, in their order."""

@@ -4,7 +4,8 @@ from sqlalchemy import text
 from sqlalchemy.dialects.postgresql import insert
 from sqlalchemy.ext.asyncio import AsyncSession
 
-from engine.model.review import FamilyRecord, Given, Label
+from engine.desk.ports import Word
+from engine.model.review import FamilyRecord, Given, Label, Said, Verdict
 from storage.tables import VerdictRow
 
 _NEWEST = """
@@ -20,6 +21,10 @@ _LABELS = text(f"""
 """)  # noqa: S608 - our own words
 _MODELS = text("""
     select distinct model from verdicts where names_cause and said is not null order by model
+""")
+_STANDS = text("""
+    select by, at, verdict, cause from verdicts where triage_id = :triage_id
+    order by id desc limit 1
 """)
 _RECORD = text(f"""
     select count(*) filter (where held) as held, count(*) as of
@@ -37,6 +42,18 @@ class OutcomeRows:
     async def keep(self, given: Given) -> None:
         """Keep a verdict."""
         await self._session.execute(insert(VerdictRow).values(given.model_dump(mode="json")))
+
+    async def newest(self, triage_id: str, verdict: Verdict) -> Word | None:
+        """Whose verdict stands on a finding, when it is this one."""
+        said = await self.standing(triage_id)
+        return Word(said.by, said.at) if said is not None and said.verdict is verdict else None
+
+    async def standing(self, triage_id: str) -> Said | None:
+        """The verdict that stands on a finding."""
+        row = (await self._session.execute(_STANDS, {"triage_id": triage_id})).one_or_none()
+        if row is None:
+            return None
+        return Said(verdict=Verdict(row.verdict), by=row.by, at=row.at, cause=row.cause or "")
 
     async def labels(self, model: str) -> list[Label]:
         """Every finding of a model that has a known outcome, once."""

@@ -1,6 +1,5 @@
 """Who may speak: people, their accounts in chats, their roles, and the codes that tie them."""
 
-import hashlib
 from collections.abc import Iterable, Mapping
 
 from sqlalchemy import delete, select, text, update
@@ -10,10 +9,9 @@ from sqlalchemy.ext.asyncio import AsyncSession
 from engine.model.base import digest
 from engine.model.org import Identity, Person, Platform, Role
 from storage.audit import AuditRows
+from storage.rooms import CODE_TTL_S, code_hash
 from storage.tables import ClientRow, GrantRow, IdentityRow, PersonRow
 
-CODE_TTL_S = 900.0
-"""How long a code may be redeemed."""
 EVERYWHERE = "*"
 """In place of a client: the role holds in every one."""
 
@@ -34,12 +32,6 @@ _USE_CODE = text("""
 
 class PeopleError(Exception):
     """A change to people that makes no sense; the text says why."""
-
-
-def code_hash(code: str) -> str:
-    """How a code is kept: SHA-256 of its letters, however they were typed."""
-    letters = "".join(c for c in code.upper() if c.isalnum())
-    return hashlib.sha256(letters.encode()).hexdigest()
 
 
 class PeopleRows:
@@ -92,6 +84,24 @@ class PeopleRows:
         )
         person_id = found.scalar_one_or_none()
         return None if person_id is None else await self._whole(person_id)
+
+    async def holders(self, role: Role, client_id: str) -> list[str]:
+        """Names of active people who hold a role in a client, or in every one."""
+        asked = (
+            select(PersonRow.name)
+            .join(GrantRow, GrantRow.person_id == PersonRow.id)
+            .where(PersonRow.active, GrantRow.role == role.value)
+            .where(GrantRow.client_id.in_((client_id, EVERYWHERE)))
+        )
+        return list(
+            (await self._session.execute(asked.distinct().order_by(PersonRow.name))).scalars()
+        )
+
+    async def place(self, person: Person, timezone: str) -> None:
+        """Remember where somebody is, as their chat tells it."""
+        await self._session.execute(
+            update(PersonRow).where(PersonRow.id == person.id).values(timezone=timezone)
+        )
 
     async def keep_code(
         self, person: Person, code: str, *, by: str, ttl_s: float = CODE_TTL_S
@@ -186,6 +196,7 @@ class PeopleRows:
             ),
             roles=_roles((one.client_id, one.role) for one in held),
             active=row.active,
+            timezone=row.timezone,
             linked_at=linked[0].linked_at if linked else None,
         )
 

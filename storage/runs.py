@@ -55,6 +55,18 @@ class RunRows:
         if not saved.rowcount:  # type: ignore[attr-defined]
             raise LookupError(f"no run {run.triage_id!r}")
 
+    async def stop(self, triage_id: str, by: str) -> bool:
+        """Ask a run to stop looking; False when somebody did."""
+        asked = update(RunRow).where(RunRow.triage_id == triage_id, RunRow.stopped_by.is_(None))
+        done = await self._session.execute(asked.values(stopped_by=by))
+        return bool(done.rowcount)  # type: ignore[attr-defined]
+
+    async def stopped(self, triage_id: str) -> str | None:
+        """Who asked a run to stop looking."""
+        asked = select(RunRow.stopped_by).where(RunRow.triage_id == triage_id)
+        found: str | None = (await self._session.execute(asked)).scalar_one_or_none()
+        return found
+
     async def tools_before(self, run: Run) -> Sequence[ToolName]:
         """Tools that the client's last finished run before this one was offered."""
         before = select(RunRow).where(

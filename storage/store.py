@@ -11,7 +11,9 @@ from sqlalchemy.ext.asyncio import AsyncEngine, AsyncSession, create_async_engin
 
 from engine.errors import StoreUnavailableError
 from engine.model.run import CaseFile
+from storage.arrivals import ArrivalRows
 from storage.audit import AuditRows
+from storage.buttons import ButtonRows
 from storage.calls import CallRows
 from storage.cards import CardRows
 from storage.cases import CaseRows
@@ -21,16 +23,20 @@ from storage.events import EventRows
 from storage.findings import FindingRows
 from storage.heartbeats import HeartbeatRows
 from storage.incidents import IncidentRows
+from storage.inquiries import InquiryRows
 from storage.jobs import JobRows
 from storage.letters import LetterRows
 from storage.lookups import LookupRows
+from storage.mutes import MuteRows
 from storage.org import OrgRows
 from storage.outages import OutageRows
 from storage.outbox import OutboxRows
 from storage.outcomes import OutcomeRows
 from storage.people import PeopleRows
+from storage.prompts import PromptRows
 from storage.quarantine import QuarantineRows
 from storage.reviews import ReviewRows
+from storage.rooms import RoomRows
 from storage.runs import RunRows
 from storage.sessions import SessionRows
 from storage.sources import SourceRows
@@ -45,6 +51,8 @@ class SqlTx:
         """Bind every repository to one session."""
         self.session = session
         self.audit = AuditRows(session, audit_key)
+        self.arrivals = ArrivalRows(session)
+        self.buttons = ButtonRows(session)
         self.calls = CallRows(session)
         self.cards = CardRows(session)
         self.changes = ChangeRows(session)
@@ -53,16 +61,20 @@ class SqlTx:
         self.findings = FindingRows(session)
         self.heartbeats = HeartbeatRows(session)
         self.incidents = IncidentRows(session)
+        self.inquiries = InquiryRows(session)
         self.jobs = JobRows(session)
         self.letters = LetterRows(session, self.audit)
         self.lookups = LookupRows(session)
+        self.mutes = MuteRows(session)
         self.org = OrgRows(session)
         self.people = PeopleRows(session, self.audit)
         self.outages = OutageRows(session)
         self.outbox = OutboxRows(session)
         self.outcomes = OutcomeRows(session)
+        self.prompts = PromptRows(session)
         self.quarantine = QuarantineRows(session)
         self.reviews = ReviewRows(session)
+        self.rooms = RoomRows(session)
         self.runs = RunRows(session)
         self.sources = SourceRows(session)
         self.steps = SessionRows(session)

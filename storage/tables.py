@@ -76,6 +76,8 @@ class RoomRow(Base):
     active: Mapped[bool] = mapped_column(server_default="true")
     broken: Mapped[str | None]
     """Why nothing can be posted there, once a send said so."""
+    bound_by: Mapped[str | None]
+    """Who bound it from the chat itself; null for a room of the configuration."""
 
 
 class PersonRow(Base):
@@ -85,6 +87,8 @@ class PersonRow(Base):
     id: Mapped[str] = mapped_column(primary_key=True)
     name: Mapped[str] = mapped_column(unique=True)
     active: Mapped[bool] = mapped_column(server_default="true")
+    timezone: Mapped[str | None]
+    """IANA name, as their chat told it; what `until morning` means."""
     created_at: Mapped[datetime] = mapped_column(server_default=DB_NOW)
 
 
@@ -237,6 +241,11 @@ class IncidentRow(Base):
     green_at: Mapped[datetime | None]
     """When a flapping incident may turn green."""
     merged_into: Mapped[str | None]
+    taken_by: Mapped[str | None]
+    """Name of whoever works on it; set once, by the first press."""
+    taken_account: Mapped[str | None]
+    """Their account, `platform:account`, so that they can be called."""
+    taken_at: Mapped[datetime | None]
     looked_again_at: Mapped[datetime | None]
     """When it was investigated again because a backend had come back; once."""
     truncated: Mapped[int] = mapped_column(server_default="0")
@@ -386,13 +395,16 @@ class RunRow(Base):
     __tablename__ = "triage_runs"
     triage_id: Mapped[str] = mapped_column(primary_key=True)
     client_id: Mapped[str]
-    incident_id: Mapped[str] = mapped_column(ForeignKey("incidents.id"), index=True)
+    incident_id: Mapped[str] = mapped_column(index=True)
+    """What it is about: an incident, or an inquiry."""
     state: Mapped[str]
     run: Mapped[dict[str, Any]]
     """The whole run as the engine has it."""
     created_at: Mapped[datetime] = mapped_column(server_default=DB_NOW)
     fence: Mapped[str | None]
     """Random delimiter of untrusted text, drawn once per triage."""
+    stopped_by: Mapped[str | None]
+    """Who asked it to stop looking; what it has by then still ships."""
     __table_args__ = (Index("runs_by_client", "client_id", "created_at"),)
 
 
@@ -426,7 +438,8 @@ class FindingRow(Base):
     __tablename__ = "findings"
     triage_id: Mapped[str] = mapped_column(primary_key=True)
     client_id: Mapped[str]
-    incident_id: Mapped[str] = mapped_column(ForeignKey("incidents.id"))
+    incident_id: Mapped[str]
+    """What it is about: an incident, or an inquiry."""
     disposition: Mapped[str]
     trust_level: Mapped[str]
     verify_status: Mapped[str]
@@ -481,6 +494,8 @@ class VerdictRow(Base):
     """The model's own number, before any map and cap."""
     shown: Mapped[float | None]
     names_cause: Mapped[bool]
+    cause: Mapped[str | None]
+    """What the person said it really was."""
     at: Mapped[datetime] = mapped_column(server_default=DB_NOW)
     __table_args__ = (Index("verdicts_by_family", "client_id", "family_key"),)
 
@@ -614,6 +629,8 @@ class CardRow(Base):
     """The chat refused the rich card; plain text from now on."""
     dead_reason: Mapped[str | None]
     reason: Mapped[str]
+    reply_ref: Mapped[str | None]
+    """The message it answers; it is posted below that one."""
     digest_id: Mapped[str | None]
     """The storm digest's card that stands for this one, while it has no message of its own."""
     __table_args__ = (
@@ -662,7 +679,66 @@ class ButtonRow(Base):
     action: Mapped[str]
     subject_id: Mapped[str]
     made_at: Mapped[datetime] = mapped_column(server_default=DB_NOW)
-    __table_args__ = (UniqueConstraint("card_id", "action", name="one_button"),)
+    __table_args__ = (UniqueConstraint("card_id", "action", "subject_id", name="one_button"),)
+
+
+class ArrivalRow(Base):
+    """What a chat delivered, by its own key; a second delivery of it changes nothing."""
+
+    __tablename__ = "arrivals"
+    platform: Mapped[str] = mapped_column(primary_key=True)
+    key: Mapped[str] = mapped_column(primary_key=True)
+    at: Mapped[datetime] = mapped_column(server_default=DB_NOW, index=True)
+
+
+class PromptRow(Base):
+    """A question the bot put to one account, whose answer is still to come."""
+
+    __tablename__ = "prompts"
+    id: Mapped[str] = mapped_column(primary_key=True)
+    """Random; stands in the form or on its buttons."""
+    client_id: Mapped[str]
+    card_id: Mapped[str] = mapped_column(ForeignKey("cards.id"))
+    account: Mapped[str]
+    """`platform:account` of the only one who may answer."""
+    action: Mapped[str]
+    incident_id: Mapped[str]
+    subject_id: Mapped[str]
+    asks: Mapped[str]
+    """The field whose choices are listed, or that a reply fills."""
+    choices: Mapped[list[str]] = mapped_column(server_default="{}")
+    """What may be chosen, in the order shown."""
+    message_ref: Mapped[str | None]
+    """The message a reply to which is the answer."""
+    expires_at: Mapped[datetime]
+    answered_at: Mapped[datetime | None]
+    __table_args__ = (Index("prompts_by_message", "account", "message_ref"),)
+
+
+class InquiryRow(Base):
+    """A question a person asked in a room."""
+
+    __tablename__ = "inquiries"
+    id: Mapped[str] = mapped_column(primary_key=True)
+    client_id: Mapped[str]
+    room_id: Mapped[str] = mapped_column(ForeignKey("rooms.id"))
+    account: Mapped[str]
+    state: Mapped[str]
+    asked_at: Mapped[datetime]
+    body: Mapped[dict[str, Any]]
+    """The whole inquiry as the engine has it."""
+    __table_args__ = (Index("inquiries_by_account", "account", "asked_at"),)
+
+
+class MuteRow(Base):
+    """A family that may not ring for a while."""
+
+    __tablename__ = "mutes"
+    client_id: Mapped[str] = mapped_column(primary_key=True)
+    family_key: Mapped[str] = mapped_column(primary_key=True)
+    until: Mapped[datetime]
+    by: Mapped[str]
+    at: Mapped[datetime] = mapped_column(server_default=DB_NOW)
 
 
 class DeadLetterRow(Base):

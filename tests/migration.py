@@ -1,25 +1,29 @@
-"""Writes the first migration again from storage/tables.py, on a throw-away embedded database."""
+"""Writes the next migration from what storage/tables.py says: `python -m tests.migration WORDS`.
 
+Read what it wrote: autogenerate sees neither renames nor what a row must become.
+"""
+
+import asyncio
+import sys
 import tempfile
 from pathlib import Path
 
 from alembic import command
 
 from storage.embedded import EmbeddedPostgres
-from storage.migrate import alembic_config, migrations
+from storage.migrate import alembic_config, migrate, migrations
 
 
 def main() -> None:
-    versions = migrations() / "versions"
-    versions.mkdir(exist_ok=True)
-    for old in versions.glob("*.py"):
-        old.unlink()
+    number = len(list((migrations() / "versions").glob("*.py"))) + 1
     with tempfile.TemporaryDirectory() as folder:
         server = EmbeddedPostgres(Path(folder) / "pg")
         server.start()
         try:
-            config = alembic_config(server.url("postgres"))
-            command.revision(config, "the first tables", autogenerate=True, rev_id="0001")
+            url = server.url("postgres")
+            asyncio.run(migrate(url))
+            words = " ".join(sys.argv[1:])
+            command.revision(alembic_config(url), words, autogenerate=True, rev_id=f"{number:04}")
         finally:
             server.stop()
 

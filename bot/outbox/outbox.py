@@ -2,7 +2,7 @@
 
 import asyncio
 import logging
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from typing import Any
 
 from bot.chats.chat import Chat
@@ -12,6 +12,7 @@ from bot.outbox.send import Sender
 from bot.telemetry import Telemetry
 from cards.render.links import Allowed
 from engine.errors import StoreUnavailableError
+from engine.model.action import Action
 from engine.model.org import Platform
 from engine.ports import Clock
 from storage.cards import CHANNEL
@@ -41,8 +42,12 @@ class Outbox:
         telemetry: Telemetry,
         links: Allowed,
         rates: Mapping[Platform, Rate] = RATES,
+        offered: Mapping[Platform, Collection[Action]] | None = None,
     ) -> None:
-        """Send through `chats`; cards for the console go to the log when there is no console."""
+        """Send through `chats`; cards for the console go to the log when there is no console.
+
+        `offered` are the acts that can be pressed in a chat; where none can, no button is drawn.
+        """
         self._store = store
         self._clock = clock
         self._pace = Pace(rates)
@@ -54,6 +59,7 @@ class Outbox:
             telemetry=telemetry,
             links=links,
             pace=self._pace,
+            offered=offered or {},
         )
         self._running: dict[asyncio.Task[None], str] = {}
 

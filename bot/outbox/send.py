@@ -1,7 +1,8 @@
 """One card or message on its way: drawn, looked for, sent, and handed over to be settled."""
 
 import logging
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
+from functools import partial
 
 from bot.chats.chat import (
     Absent,
@@ -22,6 +23,7 @@ from bot.telemetry import Telemetry
 from cards.render.links import Allowed
 from cards.sound import MOST_AUDIBLE
 from engine.errors import StoreUnavailableError
+from engine.model.action import Action
 from engine.model.base import digest
 from engine.model.org import Platform
 from engine.ports import Clock
@@ -46,14 +48,16 @@ class Sender:
         telemetry: Telemetry,
         links: Allowed,
         pace: Pace,
+        offered: Mapping[Platform, Collection[Action]],
     ) -> None:
-        """Send through `chats` and count it in `pace`."""
+        """Send through `chats` and count it in `pace`; `offered`: what can be pressed where."""
         self._store = store
         self._chats = chats
         self._clock = clock
         self._telemetry = telemetry
         self._links = links
         self._pace = pace
+        self._offered = offered
         self._settler = Settler(store, clock, telemetry, pace)
         self._messages = MessageSettler(store, clock, telemetry, pace)
 
@@ -84,7 +88,7 @@ class Sender:
     async def _card(self, task: CardTask) -> None:
         above = self._pace.rate(task.platform).storm_above
         async with self._store.begin() as tx:
-            drawn = await draw_card(tx, task, above)
+            drawn = await draw_card(tx, task, above, self._offered.get(task.platform, ()))
             if drawn is not None and drawn.in_storm:
                 await tx.outbox.fold(task)
         if drawn is None:
@@ -106,7 +110,7 @@ class Sender:
             await self._settler.settle(task, drawn, Unchanged(), shown)
             return
         if task.message_ref is None and task.posting_since is not None:
-            found = await chat.find(drawn.room, task.card_id, None, task.posting_since)
+            found = await chat.find(drawn.room, task.card_id, task.reply_ref, task.posting_since)
             if not isinstance(found, Absent | Blind):
                 await self._settler.found(task, found)
                 return
@@ -118,9 +122,10 @@ class Sender:
                 return await chat.edit(
                     drawn.room, task.message_ref, drawn.card, shape, task.card_id
                 )
-            return await chat.post(
-                drawn.room, drawn.card, shape, nonce=task.card_id, audible=drawn.audible
-            )
+            post = partial(chat.post, drawn.room)
+            if task.reply_ref is not None:
+                post = partial(chat.reply, drawn.room, task.reply_ref)
+            return await post(drawn.card, shape, nonce=task.card_id, audible=drawn.audible)
 
         result, shape, refusals = await climb_down(shapes, send)
         self._used(task)

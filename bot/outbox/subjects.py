@@ -1,12 +1,15 @@
 """What a card or message shows, read from the database at the moment it is drawn."""
 
-from dataclasses import dataclass
+from collections.abc import Collection
+from dataclasses import dataclass, replace
 from datetime import datetime
 
-from cards import digest, draw, sound, thread
+from cards import digest, draw, inquiry, sound, thread
+from cards.actions import with_tokens
 from cards.card import Card, Tone
 from cards.life import choose
 from cards.notice import Notice, notice, of_outage
+from engine.model.action import Action
 from engine.model.alert import Severity
 from engine.model.org import Room
 from engine.model.run import CaseFile
@@ -51,35 +54,69 @@ async def room_of(tx: SqlTx, room_id: str) -> Room:
     return room
 
 
-async def draw_card(tx: SqlTx, task: CardTask, storm_above: int | None) -> Drawn | None:
-    """Draw a card; None when its subject is not there any more."""
+async def draw_card(
+    tx: SqlTx, task: CardTask, storm_above: int | None, offered: Collection[Action] = ()
+) -> Drawn | None:
+    """Draw a card; None when its subject is not there any more.
+
+    Args:
+        tx: the transaction it is read in.
+        task: the card.
+        storm_above: new cards a minute in a room from which on a digest stands for them.
+        offered: acts that can be pressed in its chat.
+    """
+    drawn = await _drawn(tx, task, storm_above, offered)
+    if drawn is None or not drawn.card.buttons:
+        return drawn
+    named = [(b.action, b.subject) for b in drawn.card.buttons]
+    tokens = await tx.buttons.tokens(task.client_id, task.card_id, named)
+    return replace(
+        drawn, card=with_tokens(drawn.card, tokens), bare=with_tokens(drawn.bare, tokens)
+    )
+
+
+async def _drawn(
+    tx: SqlTx, task: CardTask, storm_above: int | None, offered: Collection[Action]
+) -> Drawn | None:
     room, now = await room_of(tx, task.room_id), await tx.now()
     match task.subject_kind:
         case "incident":
-            return await _incident(tx, task, room, storm_above)
+            return await _incident(tx, task, room, storm_above, offered)
         case "first_contact":
-            card = await _first_contact(tx, task, now)
+            card = await _first_contact(tx, task, now, offered)
         case "storm":
-            card = await _storm(tx, task, room, now)
+            card = await _storm(tx, task, room, now, offered)
+        case "inquiry":
+            return await _inquiry(tx, task, room)
         case _:
             card = await _notice(tx, task, now)
     rings = card.audible and not task.posted_before
     return Drawn(room=room, card=card, bare=card, audible=rings)
 
 
-async def _incident(tx: SqlTx, task: CardTask, room: Room, storm_above: int | None) -> Drawn | None:
+async def _incident(
+    tx: SqlTx, task: CardTask, room: Room, storm_above: int | None, offered: Collection[Action]
+) -> Drawn | None:
     case, now = await tx.case(task.subject_id), await tx.now()
     if case is None:
         return None
-    shown = draw.card(case, now, room=room, revision=task.wanted, offered=())
+    shown = draw.card(case, now, room=room, revision=task.wanted, offered=offered)
     return Drawn(
         room=room,
         card=shown,
-        bare=draw.card(case, now, room=room, offered=()),
+        bare=draw.card(case, now, room=room, offered=offered),
         audible=shown.audible and not task.posted_before,
         opened_at=case.incident.opened_at,
         in_storm=await _in_storm(tx, task, case, storm_above),
     )
+
+
+async def _inquiry(tx: SqlTx, task: CardTask, room: Room) -> Drawn | None:
+    answered = await tx.inquiries.answered(task.subject_id)
+    if answered is None:
+        return None
+    card = inquiry.card(answered, await tx.now())
+    return Drawn(room=room, card=card, bare=card, audible=False)
 
 
 async def _in_storm(tx: SqlTx, task: CardTask, case: CaseFile, above: int | None) -> bool:
@@ -96,21 +133,25 @@ async def _in_storm(tx: SqlTx, task: CardTask, case: CaseFile, above: int | None
     return await tx.outbox.new_cards(task.chat_key, STORM_WINDOW_S) >= above
 
 
-async def _first_contact(tx: SqlTx, task: CardTask, now: datetime) -> Card:
+async def _first_contact(
+    tx: SqlTx, task: CardTask, now: datetime, offered: Collection[Action]
+) -> Card:
     found = await tx.incidents.open_for_client(task.client_id)
     rows = [row for i in found if i.first_contact for row in digest.rows_of(i)]
     source = task.subject_id.rpartition(":")[2]
-    card = digest.already_firing(rows, now, source=source, offered=())
+    card = digest.already_firing(rows, now, source=source, offered=offered)
     return card if rows else _over(card)
 
 
-async def _storm(tx: SqlTx, task: CardTask, room: Room, now: datetime) -> Card:
+async def _storm(
+    tx: SqlTx, task: CardTask, room: Room, now: datetime, offered: Collection[Action]
+) -> Card:
     """The open ones of a storm; when none is, all of them under the sign that it ended."""
     ids = await tx.outbox.in_digest(task.card_id)
     found = [standing.incident for standing in await tx.incidents.load(ids)]
     still = [incident for incident in found if incident.state.value == "open"]
     rows = [digest.row_of(incident) for incident in still or found]
-    card = digest.storm(rows, now, sound=room.sound, offered=())
+    card = digest.storm(rows, now, sound=room.sound, offered=offered)
     return card if still else _over(card)
 
 

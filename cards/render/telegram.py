@@ -43,6 +43,7 @@ _LIGHTS_UP = re.compile(
 )
 BREAK = "\u2060"
 """Joins without showing: takes an address apart for Telegram's own linking."""
+_OPENERS = ("@", "#", "$", "/", ".", ":", "+")
 _APART = re.compile(r"(?<=[@#$/.:])(?=[\w/])")
 
 
@@ -135,7 +136,12 @@ def _block(block: Block, allowed: Allowed) -> list[str]:
 
 
 def _line(line: Line, allowed: Allowed) -> str:
-    return "".join(_span(span, allowed) for span in line)
+    """A line; what one span ends with and the next begins with must not light up together."""
+    said = ""
+    for span in line:
+        more = _span(span, allowed)
+        said += BREAK + more if more and visible(said).endswith(_OPENERS) else more
+    return said
 
 
 def _span(span: Span, allowed: Allowed) -> str:

@@ -55,15 +55,10 @@ def _investigating(case: CaseFile, now: datetime) -> Body | None:
         return None
     checking = run.state is RunState.CHECKING
     doing = "Testing the cause against other evidence" if checking else "Investigating"
-    by = _taken(case)
     looked = [words.looking(run.looking)] if run.looking and not checking else []
     facts = [*looked, *run.progress[-MOST_PROGRESS:]]
-    lines = [say("⏳ ", bold(doing), *by), *(say(fact) for fact in facts)]
+    lines = [say("⏳ ", bold(doing)), *(say(fact) for fact in facts)]
     return _blocks(text(*lines))
-
-
-def _taken(case: CaseFile) -> tuple[str, ...]:
-    return (f" · taken by {case.taken_by}",) if case.taken_by else ()
 
 
 def _waiting(case: CaseFile, now: datetime) -> Body | None:
@@ -115,9 +110,9 @@ def _again(case: CaseFile) -> Body | None:
     """A finding stands and something is going on about it."""
     run = case.run
     if run is None or case.finding is None or run.triage_id == case.finding.triage_id:
-        return _blocks(text(say(f"taken by {case.taken_by}"))) if case.taken_by else None
+        return None
     line = _rerun(run)
-    return _blocks(text((*line, *say(*_taken(case))))) if line else None
+    return _blocks(text(line)) if line else None
 
 
 def _rerun(run: Run) -> Line:

@@ -109,4 +109,6 @@ class Person(Frozen):
     roles: Mapping[str, tuple[Role, ...]] = {}
     """Grants by client id; `*` holds in every client."""
     active: bool = True
+    timezone: str | None = None
+    """IANA name, as their chat told it."""
     linked_at: AwareDatetime | None = None

@@ -69,6 +69,23 @@ class Given(Frozen):
     """The confidence people saw."""
     names_cause: bool
     """There was a cause to be right or wrong about."""
+    cause: str | None = None
+    """What the person said it really was."""
+
+
+class Said(Frozen):
+    """The verdict that stands on a finding."""
+
+    verdict: Verdict
+    by: str
+    at: AwareDatetime
+    cause: str = ""
+    """What the person said it really was."""
+
+    @property
+    def name(self) -> str:
+        """Who said it, without the account."""
+        return self.by.rpartition(" (")[0] or self.by
 
 
 class Label(Frozen):

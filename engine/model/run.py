@@ -11,7 +11,7 @@ from engine.model.incident import Incident
 from engine.model.ledger import ToolName
 from engine.model.org import Client
 from engine.model.pack import Pack
-from engine.model.review import FamilyRecord
+from engine.model.review import FamilyRecord, Said
 
 
 class RunState(StrEnum):
@@ -192,4 +192,10 @@ class CaseFile(Frozen):
     merged_number: int | None = None
     """Number of the incident this one went into."""
     taken_by: str | None = None
+    taken_account: str | None = None
+    """The account of whoever took it, `platform:account`."""
+    said: Said | None = None
+    """The verdict that stands on the finding."""
+    muted_until: AwareDatetime | None = None
+    muted_by: str = ""
     extra: Mapping[str, str] = {}

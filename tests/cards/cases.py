@@ -54,6 +54,7 @@ from engine.model.pack import (
     SuspectReason,
     TextFacts,
 )
+from engine.model.review import Said, Verdict
 from engine.model.run import (
     CaseFile,
     FailureClass,
@@ -624,6 +625,23 @@ CASES: Mapping[str, CaseFile] = {
         run=run(RunState.INVESTIGATING, triage_id="t2", trigger=RunTrigger.REJUDGE),
         finding=UNCONFIRMED,
         taken_by="alice",
+    ),
+    "said": found(
+        VERIFIED,
+        taken_by="alice",
+        said=Said(verdict=Verdict.RIGHT, by="bob (slack:U2)", at=NOW),
+        muted_until=NOW + timedelta(hours=1),
+        muted_by="bob",
+    ),
+    "said_wrong": found(
+        UNCONFIRMED,
+        taken_by="alice",
+        said=Said(
+            verdict=Verdict.WRONG,
+            by="bob (slack:U2)",
+            at=NOW,
+            cause="a batch job held every connection <!channel>",
+        ),
     ),
     "drill": drill(),
 }

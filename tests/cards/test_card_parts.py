@@ -4,13 +4,14 @@ from datetime import timedelta
 
 import pytest
 
-from cards.actions import LABELS, OF_STATE, ROWS, Action, Row, buttons, fix_buttons, with_tokens
+from cards.actions import LABELS, OF_STATE, ROWS, Row, buttons, fix_buttons, with_tokens
 from cards.card import ButtonStyle, Mention
 from cards.digest import MOST_ROWS, already_firing, row_of, storm
 from cards.draw import ALL, card
 from cards.layout import LAYOUT, SECTIONS
 from cards.life import State, choose
 from cards.thread import evidence, finding_reply
+from engine.model.action import Action
 from engine.model.alert import AlertClass
 from engine.model.incident import IncidentState
 from engine.model.ledger import ToolName
@@ -29,6 +30,8 @@ SAME = {
     "manual": State.NOT_INVESTIGATED,
     "resolved_by_itself": State.RESOLVED,
     "again": State.UNCONFIRMED,
+    "said": State.VERIFIED,
+    "said_wrong": State.UNCONFIRMED,
     "drill": State.VERIFIED,
 }
 

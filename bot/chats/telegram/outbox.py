@@ -3,7 +3,14 @@
 from datetime import datetime
 from typing import Any
 
-from telegram import Bot, LinkPreviewOptions, Message, ReplyParameters
+from telegram import (
+    Bot,
+    InlineKeyboardButton,
+    InlineKeyboardMarkup,
+    LinkPreviewOptions,
+    Message,
+    ReplyParameters,
+)
 from telegram.constants import ParseMode
 from telegram.request import HTTPXRequest
 
@@ -21,6 +28,7 @@ from bot.config import TelegramSettings
 from cards.card import Card
 from cards.render import telegram as render
 from cards.render.limits import smaller
+from engine.model.base import canonical_json
 from engine.model.org import Platform, Room
 
 TIMEOUT_S = 10
@@ -34,6 +42,20 @@ def drawn(card: Card, shape: Shape) -> render.TelegramMessage:
     if shape.plain:
         return render.plain(card)
     return render.render(smaller(card) if shape.smaller else card, shape.links)
+
+
+def markup(message: render.TelegramMessage) -> InlineKeyboardMarkup | None:
+    """The keys below a message."""
+    rows = [
+        [
+            InlineKeyboardButton(
+                key.label, callback_data=key.data, style="success" if key.primary else None
+            )
+            for key in row
+        ]
+        for row in message.keyboard
+    ]
+    return InlineKeyboardMarkup(rows) if rows else None
 
 
 class TelegramChat:
@@ -67,7 +89,9 @@ class TelegramChat:
 
     def draw(self, card: Card, shape: Shape) -> str:
         """What would be sent, as text."""
-        return drawn(card, shape).text
+        message = drawn(card, shape)
+        keys = [key.label for row in message.keyboard for key in row]
+        return canonical_json({"text": message.text, "keys": keys}) if keys else message.text
 
     async def post(
         self, room: Room, card: Card, shape: Shape, *, nonce: str, audible: bool
@@ -95,6 +119,7 @@ class TelegramChat:
                 text=message.text,
                 parse_mode=ParseMode.HTML if message.html else None,
                 link_preview_options=NO_PREVIEW,
+                reply_markup=markup(message),
             )
         )
         return Sent(ref=ref) if isinstance(said, Message | bool) else said
@@ -136,6 +161,7 @@ class TelegramChat:
                 text=message.text,
                 parse_mode=ParseMode.HTML if message.html else None,
                 link_preview_options=NO_PREVIEW,
+                reply_markup=markup(message),
                 disable_notification=silent,
                 **given,
             )

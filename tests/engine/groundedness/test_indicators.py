@@ -74,6 +74,29 @@ def found(text: str, *known: str) -> list[tuple[str, str]]:
         ("ready=1, desired=3", [("kv", "ready=1"), ("kv", "desired=3")]),
         ("kubectl --namespace=kube-system", [("ns", "kube-system")]),
         ('{"pod_name":"a","namespace":"shop"}', [("pod", "a"), ("ns", "shop")]),
+        ("All 12 pods, 3 pods", [("qty", "12 pods"), ("qty", "3 pods")]),
+        ("it fails 0% of the time", [("pct", "0%")]),
+        (
+            "ts=2025-05-22T06:34:08Z method=Health took=42ms id=0af3b2c1\nready=1",
+            [
+                ("ts", "2025-05-22T06:34:08Z"),
+                ("dur", "42ms"),
+                ("hex", "0af3b2c1"),
+                ("kv", "ready=1"),
+            ],
+        ),
+        (
+            "ShopHighLatency, KubeletHasSufficientMemory, ReadLatency",
+            [
+                ("reason", "ShopHighLatency"),
+                ("reason", "KubeletHasSufficientMemory"),
+                ("metric", "ReadLatency"),
+            ],
+        ),
+        (
+            "CORP\\svc-deploy ran shop.io/crw:latest\\\\",
+            [("account", "CORP\\svc-deploy"), ("image", "shop.io/crw:latest")],
+        ),
     ],
 )
 def test_a_name_is_found_by_its_shape_or_its_label(
@@ -96,6 +119,13 @@ def test_a_name_is_found_by_its_shape_or_its_label(
         "ROOT_CAUSE: it broke",
         "it broke\nROOT_CAUSE: it broke",
         "rate over [10m], by a two-step plan",
+        "All 3 pods of it are Ready",
+        "agent   0 (0%)   0 (0.0%)",
+        '{"toolset_name":"kubernetes/core","match_params":{"keyword":"shop-worker-2"}}',
+        "It ended.\\nDo not ask again",
+        "Tolerations: node.kubernetes.io/not-ready:NoExecute",
+        "ServiceMonitors, an EmptyDir and PersistentVolumeClaims",
+        "gsub(/Ki$/) by .metadata.labels.env",
         "step three of number four in phase five; 12,34 and 1234,567 too",
         "",
     ],
@@ -134,7 +164,7 @@ def test_hand_marked_sentences_are_read_as_a_person_reads_them(shared: Path) -> 
         missed += len(gold - seen)
         extra += len(seen - gold)
     assert hit / (hit + missed) >= 0.95
-    assert hit / (hit + extra) >= 0.90
+    assert hit / (hit + extra) >= 0.95
 
 
 BLOBS = {

@@ -1,0 +1,1 @@
+"""What a press does, one act or pair of acts a file."""
