@@ -75,7 +75,7 @@ def _stopped(case: CaseFile, now: datetime) -> Body | None:
     run = case.run
     if run is None or run.failure is None:
         return _blocks(Caveats(lines=(say(bold("Investigation failed")),)))
-    lead = say(bold("Investigation stopped"), f": {words.FAILURE[run.failure]}. Not retried.")
+    lead = say(bold("Investigation stopped"), f": {words.failure(run)}. Not retried.")
     cure = say("The facts below stand; press Re-triage once it is put right.")
     return _blocks(Caveats(lines=(lead,)), text(cure))
 

@@ -1,7 +1,7 @@
 """One triage at work: its case, the world it may touch, and what all its calls have in common."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from engine.host_watch import HostWatch
 from engine.investigation.bounds import Bounds
@@ -119,3 +119,9 @@ class Session:
             loops=bounds.loops,
         )
         return cls(run, incident, pack, ports, rule, caller, bench, setting)
+
+    def rest_on(self, pack: Pack) -> None:
+        """Go on with another revision of the pack."""
+        self.pack = pack
+        subject = Subject(incident=self.incident, pack=pack)
+        self.bench = replace(self.bench, subject=subject)

@@ -42,6 +42,8 @@ class SectionNote(StrEnum):
     SENDER_TRUNCATED = "sender_truncated"
     PARTLY = "partly"
     """Some of its questions were not answered."""
+    SHORTENED = "shortened"
+    """The model does not take all of it."""
 
 
 class ChangeLog(Protocol):

@@ -224,6 +224,7 @@ class _Work:
                 RunState.WAITING if waits else RunState.FAILED,
                 failure=failure_class(error),
                 failure_text=str(error)[:300],
+                failure_kind=error.kind,
                 next_try_at=step.at if isinstance(step, RetryAt) else None,
                 finished_at=None if waits else now,
             )

@@ -241,6 +241,12 @@ def test_a_missing_pack_section_is_named() -> None:
     assert "⚠ the context pack has no logs and deploys" in said(made)
 
 
+def test_evidence_that_is_too_long_even_shortened_is_said_and_the_facts_stand() -> None:
+    ended = run(RunState.FAILED, failure=FailureClass.TERMINAL, failure_kind="too_long")
+    shown = plain.text(card(case(run=ended), NOW), 20_000)
+    assert "the evidence is too long for the model, even shortened. Not retried." in shown
+
+
 def test_a_replaced_cause_says_it_is_not_yet_checked() -> None:
     made = UNCONFIRMED.model_copy(update={"replaced": True})
     assert "⚠ this cause was found by the check itself and is not yet checked" in said(made)
