@@ -93,12 +93,15 @@ def _reason(case: CaseFile) -> str:
 
 
 def _no_model(case: CaseFile, now: datetime) -> Body | None:
-    del now
     if case.finding is not None:
         return _blocks(text(say(bold("Facts only"))), Caveats(lines=caveats.lines(case.finding)))
     reason = case.run.skip_reason if case.run else None
     line = caveats.no_model(words.SKIP[reason or SkipReason.NO_MODEL])
-    return _blocks(text(say(bold("Facts only"))), Caveats(lines=(line,)))
+    blocks: list[Block] = [text(say(bold("Facts only"))), Caveats(lines=(line,))]
+    again_at = case.run.next_try_at if case.run else None
+    if again_at is not None and again_at > now:
+        blocks.append(text(say("⏳ next try ", moment(again_at, now))))
+    return _blocks(*blocks)
 
 
 def _predictive(case: CaseFile, now: datetime) -> Body | None:
