@@ -48,6 +48,10 @@ class JudgePorts:
     hosts: HostWatch | None = None
     correlation: CorrelationRule = field(default_factory=CorrelationRule)
 
+    def hearing(self, events: Events) -> "JudgePorts":
+        """The same world with a listener of one's own."""
+        return replace(self, events=events)
+
     @property
     def reach(self) -> Reach:
         """What the checks of the round can touch."""
