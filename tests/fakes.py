@@ -233,7 +233,8 @@ class _Tx:
     async def answered(self, triage_id: str, kind: CallKind, request: str) -> str | None:
         if not self.store.remembers:
             return None
-        same = (id_ for id_, asked in self.store.requests.items() if asked == request)
+        fine = {id_ for id_, call in self.store.calls.items() if call.state is CallState.OK}
+        same = (i for i, asked in self.store.requests.items() if asked == request and i in fine)
         return next((self.store.replies[i] for i in same if self.store.replies.get(i)), None)
 
     async def append(self, client_id: str, actor: str, action: str, facts: Any) -> None:

@@ -146,7 +146,8 @@ class Caller:
                     "error": str(failed)[:500] if failed else "",
                 }
             )
-            await tx.calls.settle(settled, reply.canonical() if reply else "")
+            said = reply.canonical() if reply else failed.reply if failed else ""
+            await tx.calls.settle(settled, said)
             facts = _facts(settled, reply)
             await tx.audit.append(self.run.client_id, ACTOR, "llm.response", facts)
         self.sent.append(settled)
