@@ -105,7 +105,8 @@ class Accounts:
             return Standing(Membership.FULL, administers=True)
         try:
             return standing_of(await self._bot.get_chat_member(chat.id, user.id))
-        except TelegramError as error:
+        except (TelegramError, LookupError, TypeError) as error:
+            # The last two: a server of another version, whose answer the library cannot read.
             log.warning("telegram:%s does not say who is in it: %s", chat.id, type(error).__name__)
             return OUTSIDE
 
