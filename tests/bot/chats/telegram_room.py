@@ -7,7 +7,6 @@ from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
 from typing import Any
 
-
 from bot.backends.clock import SystemClock
 from bot.chats.commands.command import Install
 from bot.chats.commands.commands import Commands
