@@ -97,8 +97,6 @@ async def seen(theatre: Theatre) -> list[str]:
     for sent in theatre.telegram.messages(TELEGRAM_ROOM):
         mark = "telegram" if sent.reply_to is None else "  > telegram"
         told += [f"{mark}{'' if sent.silent else ' (rings)'} {sent.text.splitlines()[0]}"]
-        if sent.buttons:
-            told += ["    [" + "] [".join(key["text"] for key in sent.buttons) + "]"]
     told += [f"noise: {json.dumps(await ledger(theatre))}"]
     return told
 

@@ -25,6 +25,7 @@ from tests.bot.sending import TELEGRAM, Stage, stage, until
 
 ROOM = -1001
 ADA, BOB, EVE = 7, 8, 9
+INSTALL = Install(connected={}, model=True, names=lambda _: (), count=lambda _: None)
 KEYS = {Platform.TELEGRAM: OFFERED}
 
 
@@ -110,7 +111,7 @@ def listener(stage: Stage, **more: Any) -> TelegramInbox:
         TelegramSettings.model_validate(settings | more),
         store=stage.store,
         inbox=inbox,
-        commands=Commands(stage.store, Install(connected={}, model=True)),
+        commands=Commands(stage.store, INSTALL),
         clock=SystemClock(),
         links=nowhere,
         public_url=public,
