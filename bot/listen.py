@@ -117,6 +117,7 @@ BOUNDS: Mapping[str, str] = {
     Bound.TOKENS: "triage_token_budget_exceeded_total",
     Bound.DEADLINE: "triage_timeout_total",
     Bound.LOOPS: "triage_loop_limit_total",
+    Bound.BUDGET: "triage_day_budget_reached_total",
 }
 
 

@@ -183,6 +183,9 @@ class Runs(Protocol):
     async def tools_before(self, run: Run) -> Sequence[ToolName]:
         """Tools that the client's last finished run before this one was offered."""
 
+    async def unpaid(self, client_id: str, since: datetime) -> "Sequence[Stopped]":
+        """Incidents that fire and were left for lack of money before then, the worst first."""
+
 
 class Lookups(Protocol):
     """What investigations asked beyond their packs."""

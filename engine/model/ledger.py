@@ -26,6 +26,8 @@ class Bound(StrEnum):
     DEADLINE = "deadline"
     TOKENS = "tokens"
     LOOPS = "loops"
+    BUDGET = "budget"
+    """Of the client and day."""
 
 
 class LedgerEntry(Frozen):
