@@ -58,6 +58,7 @@ PLAIN: Mapping[AnswerKind, str] = {
     AnswerKind.STILL_OPEN: "This incident is open; nothing was changed.",
     AnswerKind.NOTHING_RUNS: "Nothing is being investigated here now.",
     AnswerKind.INCOMPLETE: "Something is missing; nothing was kept.",
+    AnswerKind.NOTHING_ELSE: "There is nothing else here it could be about.",
     AnswerKind.NOT_THERE: "This is not there any more; nothing was changed.",
     AnswerKind.OLD_CARD: "This card is from an older version; use the newest one.",
     AnswerKind.EXPIRED: "This question is closed; press the button again.",
