@@ -1,8 +1,10 @@
 """The composition root: the only place that knows every concrete class."""
 
 import uuid
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
+from typing import TYPE_CHECKING
 
 from fastapi import FastAPI
 
@@ -33,10 +35,12 @@ from bot.telemetry import BASES, PROVIDERS, Telemetry
 from bot.worker import Worker
 from cards.render.links import Allowed, listed
 from engine.desk.desk import Desk
+from engine.desk.table import OFFERED
 from engine.intake import Filed, Rules
 from engine.investigation.cache import CacheWatch
 from engine.investigation.calls import Price
 from engine.investigation.session import JudgePorts
+from engine.model.action import Action
 from engine.model.event import EventFacts, SessionEvent
 from engine.model.llm import Capabilities
 from engine.model.org import Platform
@@ -49,7 +53,11 @@ from storage.client_changes import ClientChanges
 from storage.queue import PostgresQueue
 from storage.store import SqlStore
 
+if TYPE_CHECKING:
+    from bot.chats.slack.front import SlackFront
+
 FACTS_AT_ONCE = 8
+SLACK_PATH = "/slack/events"
 BACKENDS = ("prometheus", "alertmanager", "loki", "kubernetes", "zabbix")
 """What `status` says is connected or is not."""
 
@@ -112,6 +120,28 @@ class House:
             clock=self.clock,
             telemetry=self.telemetry,
             links=self.links,
+            offered=self.offered,
+        )
+
+    @property
+    def offered(self) -> Mapping[Platform, Collection[Action]]:
+        """What can be pressed in each chat: everything the desk knows, where presses arrive."""
+        takes = {Platform.SLACK: self.settings.slack.takes}
+        return {platform: OFFERED for platform, does in takes.items() if does}
+
+    @cached_property
+    def slack(self) -> "SlackFront | None":
+        """Slack, incoming; its libraries are loaded only where it is configured."""
+        if not self.settings.slack.takes:
+            return None
+        from bot.chats.slack.front import SlackFront  # noqa: PLC0415 - see above
+
+        return SlackFront(
+            self.settings.slack,
+            inbox=self.inbox,
+            commands=self.commands,
+            links=self.links,
+            clock=self.clock,
         )
 
     @property
@@ -216,7 +246,12 @@ class House:
             return ready()
 
         return web(
-            Webhooks(self.door), Api(self.store), Sessions(self.store), self.telemetry, missing
+            Webhooks(self.door),
+            Api(self.store),
+            Sessions(self.store),
+            self.telemetry,
+            missing,
+            chats={SLACK_PATH: self.slack.take} if self.slack is not None else {},
         )
 
     def worker(self) -> Worker:

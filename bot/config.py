@@ -130,7 +130,6 @@ class SlackSettings(_Strict):
     base_url: str = Field("https://slack.com/api/", description="Web API.")
     proxy: str | None = Field(None, description="Proxy URL.")
 
-
     @property
     def takes(self) -> bool:
         """Whether presses and commands can arrive."""

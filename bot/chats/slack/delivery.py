@@ -80,7 +80,7 @@ def form(body: Json) -> Sent:
     view = body["view"]
     carried = json.loads(view.get("private_metadata") or "{}")
     asked = [block for block in view["blocks"] if block["type"] == "input"]
-    entered = {
+    entered: Mapping[str, Json] = {
         block: next(iter(fields.values()), {}) for block, fields in view["state"]["values"].items()
     }
     return Sent(

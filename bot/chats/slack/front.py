@@ -71,6 +71,10 @@ class SlackFront:
             groups.cancel()
             await asyncio.gather(groups, return_exceptions=True)
 
+    async def read_groups(self) -> None:
+        """Read now who is in the groups that stand for roles."""
+        await self._groups.read()
+
     async def take(self, request: Request) -> Response:
         """Take a request of Slack's."""
         if self._signed is None:

@@ -18,9 +18,9 @@ CONNECTIONS = 2
 """While Slack makes one of them anew, the other is there."""
 PING_S = 5.0
 CONNECT_S = 15.0
-LOOK_S = 1.0
+LOOK_S = 0.5
 """How often is looked whether a connection stands."""
-PATIENCE = 3
+PATIENCE = 2
 """Looks at a connection that is down, before it is made anew from nothing."""
 FIRST_WAIT_S = 1.0
 LONGEST_WAIT_S = 60.0
@@ -29,9 +29,7 @@ LONGEST_WAIT_S = 60.0
 class Sockets:
     """Connections that are there as long as Slack lets them."""
 
-    def __init__(
-        self, app: AsyncApp, client: AsyncWebClient, app_token: str, clock: Clock
-    ) -> None:
+    def __init__(self, app: AsyncApp, client: AsyncWebClient, app_token: str, clock: Clock) -> None:
         """Bring what arrives to `app`."""
         self._app = app
         self._client = client
@@ -51,7 +49,7 @@ class Sockets:
                     wait_s = FIRST_WAIT_S
                     await self._stands(handler, stop)
             finally:
-                await handler.close_async()
+                await handler.close_async()  # type: ignore[no-untyped-call]
             if not await self._stopped(stop, wait_s):
                 wait_s = min(2 * wait_s, LONGEST_WAIT_S)
 
@@ -67,16 +65,14 @@ class Sockets:
         return made
 
     async def _connected(self, handler: AsyncSocketModeHandler) -> bool:
-        said = await asked(
-            partial(self._client.apps_connections_open, app_token=self._app_token)
-        )
+        said = await asked(partial(self._client.apps_connections_open, app_token=self._app_token))
         if not isinstance(said, AsyncSlackResponse):
             log.warning("Slack gives no socket: %s", said)
             return False
         handler.client.wss_uri = str(said["url"])
         try:
             async with self._clock.timeout(CONNECT_S):
-                await handler.connect_async()
+                await handler.connect_async()  # type: ignore[no-untyped-call]
         except TimeoutError:
             log.warning("Slack's socket could not be reached")
             return False

@@ -3,12 +3,12 @@
 import logging
 from collections.abc import Iterator
 
+from aiohttp import ClientError
 from slack_sdk.errors import SlackClientError
 from slack_sdk.web.async_client import AsyncWebClient
 from slack_sdk.web.async_slack_response import AsyncSlackResponse
 from slack_sdk.webhook.async_client import AsyncWebhookClient
 
-from aiohttp import ClientError
 from bot.chats.arrival import Shown, Told
 from bot.chats.slack.client import TIMEOUT_S
 from bot.chats.slack.delivery import Delivery
