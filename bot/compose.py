@@ -1,7 +1,7 @@
 """The composition root: the only place that knows every concrete class."""
 
 import uuid
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING
@@ -113,7 +113,7 @@ class House:
             opened=self._tell,
         )
         self.inbox = Inbox(self.store, Desk(self.store, self.new_id))
-        self.commands = Commands(self.store, install_of(self.settings, self.model is not None))
+        self.commands = Commands(self.store, self._install())
         self.outbox = Outbox(
             store=self.store,
             chats=self.chats,
@@ -193,6 +193,20 @@ class House:
         rule, new_id = self.settings.triage, self.new_id
         return WatchedModel(model, self.provider, self.store, rule, new_id, self.telemetry)
 
+    def _install(self) -> Install:
+        """What commands say of this install."""
+        clients = self.settings.by_client.items()
+        return Install(
+            connected={name: connected(own) for name, own in clients},
+            model=self.model is not None,
+            names=self._names,
+            count=lambda result: self.telemetry.count("engage_requests_total", result=result),
+        )
+
+    def _names(self, client_id: str) -> Sequence[Mapping[str, str]]:
+        metrics = self.backends[client_id].metrics if client_id in self.backends else None
+        return metrics.names if metrics is not None else ()
+
     def _tell(self, filed: Filed) -> None:
         self.filed(filed)
 
@@ -202,14 +216,18 @@ class House:
             await self.also(run, kind, facts)
 
     def _pack_ports(self, client_id: str) -> PackPorts:
-        metrics = self.backends[client_id].metrics
+        backends = self.backends[client_id]
+        metrics, logs, kubernetes = backends.metrics, backends.logs, backends.kubernetes
         return PackPorts(
             clock=self.clock,
             redact=self.redactor.text,
             metrics=Scoped(metrics.guarded, metrics.extra_matchers) if metrics else None,
             rules=metrics.tool if metrics else None,
             changes=ClientChanges(self.store, client_id),
-            hosts=self.backends[client_id].hosts,
+            hosts=backends.hosts,
+            logs=logs.guarded if logs else None,
+            log_matchers=logs.matchers if logs else {},
+            kubernetes=kubernetes.guarded if kubernetes else None,
         )
 
     def _judge_ports(self, client_id: str) -> JudgePorts | None:
@@ -235,7 +253,7 @@ class House:
             compliance=backends.compliance,
             redact=self.redactor.text,
             extra_matchers=metrics.extra_matchers if metrics else {},
-            hosts=self.backends[client_id].hosts,
+            hosts=backends.hosts,
             correlation=self.settings.correlation,
         )
 
@@ -256,7 +274,7 @@ class House:
 
     def worker(self) -> Worker:
         """A worker over both queues."""
-        handlers = JobHandlers(self.world, self.new_id, self.clock, self.telemetry)
+        handlers = JobHandlers(self.world, self.store, self.new_id, self.clock, self.telemetry)
         slots = {Queue.FACTS: FACTS_AT_ONCE, Queue.TRIAGE: self.settings.triage.concurrency}
         return Worker(self.queue, handlers.table, slots)
 
@@ -281,15 +299,6 @@ class House:
             audit_retention_s=self.settings.audit_retention,
             provider=self.provider,
         )
-
-
-def install_of(settings: Settings, model: bool) -> Install:
-    """What commands say of this install."""
-    return Install(
-        connected={name: connected(own) for name, own in settings.by_client.items()},
-        model=model,
-        rehearsal=settings.model.rehearsal,
-    )
 
 
 def connected(own: ClientSettings) -> Connected:

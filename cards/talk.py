@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from cards.card import Card, Caveats, Line, Section, Text, Tone
-from cards.figures import count
+from cards.figures import count, duration
 from cards.line import bold, code, joined, say, text
 from cards.render.limits import clean, cut
 from engine.model.base import Frozen
@@ -25,6 +25,8 @@ UNKNOWN = say("That is not a command; ", code("help"), " lists them.")
 NOTHING_HERE = say("Nothing may be asked about here: investigation is off, or no room is tied.")
 NOT_BOUND = say("This room is tied to no client; ", code("bind CODE"), " ties it.")
 GUEST = say("Only full members of this room may ask.")
+
+BUDGET = say("The day's budget for models is used up; ask again after 00:00 UTC.")
 
 COMMANDS: Sequence[tuple[str, str]] = (
     ("engage QUESTION", "looks into a question about what is running"),
@@ -92,6 +94,16 @@ def not_administrator(ask: Sequence[str]) -> Line:
     """Who may change settings."""
     named = ", ".join(_cut(name) for name in ask[:MOST_NAMES])
     return say(f"Only an administrator may; {f'ask {named}' if named else 'nobody is one yet'}.")
+
+
+def no_incident(number: str) -> Line:
+    """Nothing here has this number."""
+    return say("No incident ", bold(_cut(number)), " is known in this room.")
+
+
+def too_often(most: int, within_s: float) -> Line:
+    """One account asked too much."""
+    return say(f"That is more than {most} questions in {duration(within_s)}; ask again shortly.")
 
 
 def helped(askable: Sequence[str]) -> Card:

@@ -65,6 +65,15 @@ class RoomRows:
         found = own or [row for row in rows if row.topic == 0]
         return await self._bound(found) if found else None
 
+    async def clients_of(self, room_id: str) -> tuple[Client, ...]:
+        """Clients a room speaks of."""
+        row = await self._session.get(RoomRow, room_id)
+        if row is None:
+            return ()
+        place = (Platform(row.platform), row.chat_id or row.chat, row.topic)
+        bound = await self.bound(*place)
+        return () if bound is None else bound.clients
+
     async def _bound(self, rows: Sequence[RoomRow]) -> Bound:
         ids = {row.client_id for row in rows if row.client_id is not None}
         teams = sorted({row.team_id for row in rows if row.team_id is not None})

@@ -23,6 +23,7 @@ from storage.events import EventRows
 from storage.findings import FindingRows
 from storage.heartbeats import HeartbeatRows
 from storage.incidents import IncidentRows
+from storage.inquiries import InquiryRows
 from storage.jobs import JobRows
 from storage.letters import LetterRows
 from storage.lookups import LookupRows
@@ -60,6 +61,7 @@ class SqlTx:
         self.findings = FindingRows(session)
         self.heartbeats = HeartbeatRows(session)
         self.incidents = IncidentRows(session)
+        self.inquiries = InquiryRows(session)
         self.jobs = JobRows(session)
         self.letters = LetterRows(session, self.audit)
         self.lookups = LookupRows(session)

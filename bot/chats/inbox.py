@@ -10,6 +10,8 @@ from cards.answers import answer
 from cards.forms import form
 from engine.desk.desk import Desk
 from engine.desk.table import ACTS
+from engine.inquiries.choosing import chosen
+from engine.model.action import Action
 from engine.model.desk import (
     Actor,
     Answer,
@@ -24,6 +26,9 @@ from storage.prompts import Prompt
 from storage.store import SqlStore, SqlTx
 
 log = logging.getLogger(__name__)
+
+
+KNOWN = frozenset({*ACTS, Action.CHOOSE_SCOPE})
 
 
 class Inbox:
@@ -41,8 +46,10 @@ class Inbox:
                 return None
             meant = await tx.buttons.meant(token)
             actor = await self.actor(tx, arrival)
-        if meant is None or not is_in(arrival, meant.room) or meant.action not in ACTS:
+        if meant is None or not is_in(arrival, meant.room) or meant.action not in KNOWN:
             return await self._told(arrival, Answer(kind=AnswerKind.OLD_CARD))
+        if meant.card_kind == "inquiry":
+            return await self._chosen(arrival, meant, actor)
         press = press_of(meant)
         said = await self._desk.press(press, actor)
         if isinstance(said, Asks):
@@ -127,6 +134,12 @@ class Inbox:
             )
             await tx.arrivals.keep(arrival.identity.platform, arrival.key)
         return Asked(prompt_id=prompt_id, form=form(asks))
+
+    async def _chosen(self, arrival: Arrival, meant: Meant, actor: Actor) -> Reply:
+        """Say what a question is about; any full member may, the first one does."""
+        async with self._store.begin() as tx:
+            kind = await chosen(tx, meant.card_subject, int(meant.subject_id or 0), actor)
+        return await self._told(arrival, Answer(kind=kind, action=meant.action))
 
     async def _record(self, arrival: Arrival, press: Press) -> Reply:
         async with self._store.begin() as tx:

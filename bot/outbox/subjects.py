@@ -4,7 +4,7 @@ from collections.abc import Collection
 from dataclasses import dataclass, replace
 from datetime import datetime
 
-from cards import digest, draw, sound, thread
+from cards import digest, draw, inquiry, sound, thread
 from cards.actions import with_tokens
 from cards.card import Card, Tone
 from cards.life import choose
@@ -86,6 +86,8 @@ async def _drawn(
             card = await _first_contact(tx, task, now, offered)
         case "storm":
             card = await _storm(tx, task, room, now, offered)
+        case "inquiry":
+            return await _inquiry(tx, task, room)
         case _:
             card = await _notice(tx, task, now)
     rings = card.audible and not task.posted_before
@@ -107,6 +109,14 @@ async def _incident(
         opened_at=case.incident.opened_at,
         in_storm=await _in_storm(tx, task, case, storm_above),
     )
+
+
+async def _inquiry(tx: SqlTx, task: CardTask, room: Room) -> Drawn | None:
+    answered = await tx.inquiries.answered(task.subject_id)
+    if answered is None:
+        return None
+    card = inquiry.card(answered, await tx.now())
+    return Drawn(room=room, card=card, bare=card, audible=False)
 
 
 async def _in_storm(tx: SqlTx, task: CardTask, case: CaseFile, above: int | None) -> bool:

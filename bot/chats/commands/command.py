@@ -1,6 +1,6 @@
 """What a command is, and what it is given."""
 
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 
@@ -21,6 +21,10 @@ class Connected:
     budget: Budget = field(default_factory=Budget)
 
 
+Names = Callable[[str], Sequence[Mapping[str, str]]]
+"""Label sets that bear the names of a client's services and hosts."""
+
+
 @dataclass(frozen=True)
 class Install:
     """What is true of this install whatever is asked."""
@@ -28,7 +32,9 @@ class Install:
     connected: Mapping[str, Connected]
     """By client."""
     model: bool
-    rehearsal: bool = False
+    names: Names
+    count: Callable[[str], None]
+    """Hears how a question ended at the gates."""
 
 
 @dataclass(frozen=True)

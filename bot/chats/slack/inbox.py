@@ -59,7 +59,7 @@ class SlackInbox:
             action = action_of(pressed)
             if action is None and pressed.action_id != MENU:
                 await self._tell(pressed, Told(line=answers.OLD_CARD))
-            elif action is not None and ACTS[action].asks is not None:
+            elif action is not None and asks(action):
                 await self._press_that_asks(pressed, action)
             else:
                 await self._settle(pressed, await self._pressed(pressed))
@@ -161,11 +161,14 @@ class SlackInbox:
         )
 
 
+def asks(action: Action) -> bool:
+    """Whether more has to be known before it is done."""
+    return action in ACTS and ACTS[action].asks is not None
+
+
 def action_of(pressed: Pressed) -> Action | None:
     """What a press is about to ask, as far as it says so itself; the desk reads its token."""
     if pressed.action_id == MENU:
-        action = _BY_LABEL.get(pressed.label)
-    else:
-        name = pressed.action_id.removeprefix(PREFIX).partition(".")[0]
-        action = next((one for one in Action if one == name), None)
-    return action if action in ACTS else None
+        return _BY_LABEL.get(pressed.label)
+    name = pressed.action_id.removeprefix(PREFIX).partition(".")[0]
+    return next((one for one in Action if one == name), None)

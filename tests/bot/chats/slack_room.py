@@ -50,7 +50,7 @@ class Place:
     def people(self) -> People:
         return self.stage.slack.people
 
-    async def card(self, *, with_finding: bool = False, **labels: str) -> tuple[Incident, str]:
+    async def card(self, *, with_finding: bool = False, **labels: Any) -> tuple[Incident, str]:
         """File an incident and wait for its card; gives the card's ts."""
         before = len(self.slack.cards(ROOM))
         incident = await self.stage.incident(**labels)
@@ -124,7 +124,9 @@ async def taking(
     front = SlackFront(
         settings,
         inbox=Inbox(store, Desk(store, fresh_id)),
-        commands=Commands(store, Install(connected={}, model=False)),
+        commands=Commands(
+            store, Install(connected={}, model=True, names=lambda _: (), count=lambda _: None)
+        ),
         links=nowhere,
         clock=SystemClock(),
     )

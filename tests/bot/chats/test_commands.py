@@ -18,6 +18,13 @@ from storage.store import SqlStore
 
 CODE = "ABCDEF-234567"
 ROOM = "-100123"
+NAMES = (
+    {"namespace": "shop", "service": "checkout-api"},
+    {"namespace": "shop", "service": "checkout-db"},
+    {"namespace": "shop", "service": "cart"},
+)
+counted: list[str] = []
+"""How questions ended at the gates."""
 _keys = iter(range(10_000))
 
 
@@ -39,7 +46,12 @@ async def prepared(store: SqlStore) -> Commands:
             await tx.org.declare_client(client, {"ai_triage": True})
         await tx.org.declare_team("web", ["acme", "globex"])
     connected = Connected(present=("prometheus",), absent=("loki",))
-    return Commands(store, Install(connected={"acme": connected}, model=True))
+    return Commands(
+        store,
+        Install(
+            connected={"acme": connected}, model=True, names=lambda _: NAMES, count=counted.append
+        ),
+    )
 
 
 async def bound(store: SqlStore, **of: str) -> Commands:
