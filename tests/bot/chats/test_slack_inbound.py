@@ -248,6 +248,23 @@ async def test_a_button_nobody_knows_any_more_says_so(store: SqlStore) -> None:
         assert [await here.told(nth=n) for n in range(1, 5)] == [OLD] * 4
 
 
+async def test_someone_of_a_room_of_thousands_is_found(store: SqlStore) -> None:
+    async with place(store) as here:
+        _, ts = await here.card()
+        here.slack.space.channels[ROOM].members |= {f"U0{n:04d}" for n in range(2500)}
+        await here.press(ts, "Take")
+        assert await here.told() == YOURS
+
+
+async def test_events_nobody_listens_for_are_acknowledged(store: SqlStore) -> None:
+    async with place(store) as here:
+        for kind in ("app_home_opened", "channel_rename", "message"):
+            event = {"type": kind, "user": "UALICE", "channel": ROOM, "ts": "1.1"}
+            body = {"type": "event_callback", "event_id": "Ev1", "event": event}
+            delivery = await here.people.deliver("events_api", body)
+            await delivery.acknowledged()
+
+
 async def test_a_link_needs_no_answer(store: SqlStore) -> None:
     async with place(store) as here:
         _, ts = await here.card()
