@@ -12,9 +12,16 @@ from bot.drill.doubles.slack_room import Message
 from storage.embedded import EmbeddedPostgres
 from tests.e2e.moved import CURTAIN
 from tests.e2e.planted import plant_estate
-from tests.e2e.scene import Act, Expected, Scene
+from tests.e2e.scene import Act, Did, Expected, Scene
 from tests.e2e.scripted import SCRIPTS
-from tests.e2e.theatre import SLACK_ROOM, TELEGRAM_ROOM, Theatre, open_theatre
+from tests.e2e.theatre import (
+    SLACK_PEOPLE,
+    SLACK_ROOM,
+    TELEGRAM_PEOPLE,
+    TELEGRAM_ROOM,
+    Theatre,
+    open_theatre,
+)
 
 Json = dict[str, Any]
 CLOCK = re.compile(
@@ -66,10 +73,52 @@ async def perform(scene: Scene, act: Act, theatre: Theatre) -> None:
     if posted:
         await theatre.fire(*posted)
     await theatre.quiet()
+    for one in act.people:
+        await do(one, theatre)
     if act.facts_within_s is not None:
         took_s = theatre.first_post_s()
         assert took_s is not None, "no card was posted"
         assert took_s <= act.facts_within_s, f"the facts card took {took_s:.2f} s"
+
+
+async def do(one: Did, theatre: Theatre) -> None:
+    """Let a person press or ask, and look at what they are told."""
+    before = told(one, theatre)
+    if one.chat == "slack":
+        await _in_slack(one, theatre)
+    else:
+        await _in_telegram(one, theatre)
+    if one.told:
+        await theatre.until(lambda: len(told(one, theatre)) > len(before))
+        newest = told(one, theatre)[-1]
+        assert one.told in newest, f"{one.words}: {newest}"
+    await theatre.quiet()
+
+
+async def _in_slack(one: Did, theatre: Theatre) -> None:
+    user = SLACK_PEOPLE[one.by]
+    if one.ask:
+        await theatre.slack.people.commands(SLACK_ROOM, "/engage", one.ask, user)
+    else:
+        card = theatre.slack.cards(SLACK_ROOM)[-1]
+        await theatre.slack.people.presses(SLACK_ROOM, card.ts, one.press, user)
+
+
+async def _in_telegram(one: Did, theatre: Theatre) -> None:
+    user = TELEGRAM_PEOPLE[one.by]
+    if one.ask:
+        await theatre.telegram.says(TELEGRAM_ROOM, user, f"/engage {one.ask}")
+        return
+    card = [m for m in theatre.telegram.messages(TELEGRAM_ROOM) if m.buttons][-1]
+    keys = {key["text"]: key["callback_data"] for key in card.buttons}
+    await theatre.telegram.presses(TELEGRAM_ROOM, card.id, keys[one.press], user)
+
+
+def told(one: Did, theatre: Theatre) -> list[str]:
+    """What the bot told a person alone."""
+    if one.chat == "slack":
+        return theatre.slack.whispers(SLACK_PEOPLE[one.by])
+    return [str(answer.get("text") or "") for answer in theatre.telegram.space.answers]
 
 
 def heading(act: Act) -> str:
@@ -79,6 +128,7 @@ def heading(act: Act) -> str:
     did += [f"resolve {', '.join(act.resolve)}"] if act.resolve else []
     did += ["a change is reported"] if act.change else []
     did += ["a person had said what it really was"] if act.correct else []
+    did += [one.words for one in act.people]
     did += [f"prometheus {act.prometheus}"] if act.prometheus else []
     did += [f"the model is {act.model}"] if act.model else []
     return f"\n== {at:%d %H:%M:%S} (+{act.at}) {'; '.join(did) or 'time passes'}"

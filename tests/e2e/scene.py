@@ -87,6 +87,23 @@ class Corrected(Strict):
     widened: list[str] = []
 
 
+class Did(Strict):
+    """Something a person does in one of the chats: presses a button of its newest card, or asks."""
+
+    by: Literal["alice", "bob"]
+    chat: Literal["slack", "telegram"]
+    press: str = ""
+    """What the button says."""
+    ask: str = ""
+    told: str = ""
+    """Part of what they are told for it."""
+
+    @property
+    def words(self) -> str:
+        did = f"presses {self.press}" if self.press else f"asks: {self.ask}"
+        return f"{self.by} {did} ({self.chat})"
+
+
 class Act(Strict):
     """What happens at one moment."""
 
@@ -102,6 +119,8 @@ class Act(Strict):
     """A person's correction of what fires, as if it had been captured earlier."""
     model: str | None = None
     """Another model answers from now on."""
+    people: list[Did] = []
+    """What people do then, one after the other."""
     expect: Expected | None = None
     facts_within_s: float | None = None
     """Real seconds a new card may take after the post."""

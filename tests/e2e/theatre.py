@@ -36,6 +36,8 @@ from tests.e2e.moved import MovedClock, make_movable, move_database
 Json = dict[str, Any]
 SLACK_ROOM = "C0ALERTS"
 TELEGRAM_ROOM = -1001234567890
+SLACK_PEOPLE = {"alice": "U0ALICE", "bob": "U0BOB"}
+TELEGRAM_PEOPLE = {"alice": 7001, "bob": 7002}
 BOT_TOKEN = "700000001:rehearsal"
 TOKEN = "sender-token-0123456789"
 NEVER = "0001-01-01T00:00:00Z"
@@ -276,6 +278,10 @@ async def open_theatre(
     slack, telegram = SlackDouble(clock.now), TelegramDouble(clock.now, token=BOT_TOKEN)
     slack.channel(SLACK_ROOM)
     telegram.chat(TELEGRAM_ROOM)
+    for name, account in SLACK_PEOPLE.items():
+        slack.person(account, name)
+    for name, number in TELEGRAM_PEOPLE.items():
+        telegram.person(number, name)
     metrics, model = MetricsDouble(clock.now), MessagesDouble(clock.now, answer)
     plant(metrics)
     doubles = {"telegram": telegram, "metrics": metrics, "model": model}
