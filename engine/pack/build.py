@@ -24,6 +24,7 @@ from engine.pack.sections import (
     history,
     impact,
     metrics,
+    priors,
     runbook,
     zabbix,
 )
@@ -40,6 +41,7 @@ SECTIONS: Final[Sequence[PackSection]] = (
     cloud.SECTION,
     zabbix.SECTION,
     runbook.SECTION,
+    priors.SECTION,
 )
 _NOT_MEASURED = Impact(can_wait=CanWait.UNKNOWN, reason=ImpactReason.NOT_MEASURED)
 _SELF_CLEARED = Impact(can_wait=CanWait.YES, reason=ImpactReason.SELF_CLEARED)

@@ -12,6 +12,7 @@ from engine.model.base import Frozen
 from engine.model.change import Change
 from engine.model.evidence import Gap, Outcome, Question, Series, Window
 from engine.model.incident import Incident
+from engine.model.memory import Near
 from engine.model.pack import (
     Anchor,
     Facts,
@@ -54,6 +55,13 @@ class ChangeLog(Protocol):
         """How many change sources ever spoke for this client."""
 
 
+class Memory(Protocol):
+    """What one client learned from earlier incidents."""
+
+    async def similar(self, symptom: str, *, most: float, limit: int) -> Sequence[Near] | None:
+        """Earlier cases no farther than `most`, the most alike first; None: memory is off."""
+
+
 @dataclass(frozen=True)
 class Ports:
     """What a pack may ask; a port that is None is not configured."""
@@ -64,6 +72,7 @@ class Ports:
     rules: RuleBook | None = None
     changes: ChangeLog | None = None
     hosts: HostWatch | None = None
+    memory: Memory | None = None
 
     def clean(self, text: str) -> str:
         """Take out what nobody can see, then what nobody may see."""
