@@ -17,6 +17,7 @@ from engine.evaluation.answers import Graded, Tally, graded
 from tests.eval.adversaries import ADVERSARIES
 from tests.eval.decoys import DECOYS
 from tests.eval.trial import Trial, trial, truth_of
+from tests.reports import recall
 from tests.reports.suspects import DEFAULT, report
 
 LONGEST_S = 300
@@ -47,6 +48,9 @@ async def main() -> int:
         print("\nThe ranking of suspects alone, no model (share of cases whose cause is among the")
         print("first n; `loudest` takes whatever moved most):")
         print("\n".join(report(DEFAULT)))
+    if recall.MEMORY.is_dir():
+        print("\nWhat memory finds (vectors and words fused), beside words alone:")
+        print("\n".join(recall.report(await recall.measured(recall.MEMORY, [*recall.CORPORA]))))
     wrong = Tally.of([*drills, *decoys]).false_verified
     print(f"\nfalse verified: {wrong}")
     return 1 if wrong else 0
