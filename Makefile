@@ -54,7 +54,7 @@ eval: .venv/.dev ## how often a wrong cause is stamped verified, beside accuracy
 	$(PY) -m tests.eval
 
 mutants: .venv/.dev ## put small faults into the code that judges; ends when its minutes are over
-	$(PY) -m tests.mutants --minutes $(or $(MINUTES),45) $(MODULES)
+	$(PY) -m tests.mutants --minutes $(or $(MINUTES),45) --most $(or $(MOST),0) $(MODULES)
 
 lock: .venv/.dev ## resolve the locks again
 	$(UV) pip compile pyproject.toml -o requirements.lock $(LOCK)

@@ -1,7 +1,7 @@
 """The composition root: the only place that knows every concrete class."""
 
 import uuid
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from fastapi import FastAPI
@@ -15,7 +15,10 @@ from bot.backends.prices import ASSUMED, Rate, cost_usd
 from bot.backends.scoped import Scoped
 from bot.backends.watched import WatchedModel, provider_id
 from bot.chats.chat import Chat
-from bot.config import ModelSettings, Settings
+from bot.chats.commands.command import Connected, Install
+from bot.chats.commands.commands import Commands
+from bot.chats.inbox import Inbox
+from bot.config import ClientSettings, ModelSettings, Settings
 from bot.declare import source_id
 from bot.door import Door
 from bot.http.api import Api
@@ -30,6 +33,7 @@ from bot.schedule import Sweeper
 from bot.telemetry import BASES, PROVIDERS, Telemetry
 from bot.worker import Worker
 from cards.render.links import Allowed, listed
+from engine.desk.desk import Desk
 from engine.intake import Filed, Rules
 from engine.investigation.cache import CacheWatch
 from engine.investigation.calls import Price
@@ -48,6 +52,8 @@ from storage.queue import PostgresQueue
 from storage.store import SqlStore
 
 FACTS_AT_ONCE = 8
+BACKENDS = ("prometheus", "alertmanager", "loki", "kubernetes", "zabbix")
+"""What `status` says is connected or is not."""
 
 
 def fresh_id() -> str:
@@ -101,6 +107,8 @@ class House:
             rules=self.intake_rules,
             opened=self._tell,
         )
+        self.inbox = Inbox(self.store, Desk(self.store, self.new_id))
+        self.commands = Commands(self.store, self._install())
         self.outbox = Outbox(
             store=self.store,
             chats=self.chats,
@@ -158,6 +166,20 @@ class House:
         rule, new_id = self.settings.triage, self.new_id
         return WatchedModel(model, self.provider, self.store, rule, new_id, self.telemetry)
 
+    def _install(self) -> Install:
+        """What commands say of this install."""
+        clients = self.settings.by_client.items()
+        return Install(
+            connected={name: connected(own) for name, own in clients},
+            model=self.model is not None,
+            names=self._names,
+            count=lambda result: self.telemetry.count("engage_requests_total", result=result),
+        )
+
+    def _names(self, client_id: str) -> Sequence[Mapping[str, str]]:
+        metrics = self.backends[client_id].metrics if client_id in self.backends else None
+        return metrics.names if metrics is not None else ()
+
     def _tell(self, filed: Filed) -> None:
         self.filed(filed)
 
@@ -167,15 +189,19 @@ class House:
             await self.also(run, kind, facts)
 
     def _pack_ports(self, client_id: str) -> PackPorts:
-        metrics = self.backends[client_id].metrics
+        backends = self.backends[client_id]
+        metrics, logs, kubernetes = backends.metrics, backends.logs, backends.kubernetes
         return PackPorts(
             clock=self.clock,
             redact=self.redactor.text,
             metrics=Scoped(metrics.guarded, metrics.extra_matchers) if metrics else None,
             rules=metrics.tool if metrics else None,
             changes=ClientChanges(self.store, client_id),
-            hosts=self.backends[client_id].hosts,
+            hosts=backends.hosts,
             memory=self._memory(client_id),
+            logs=logs.guarded if logs else None,
+            log_matchers=logs.matchers if logs else {},
+            kubernetes=kubernetes.guarded if kubernetes else None,
         )
 
     def _memory(self, client_id: str) -> ClientMemory:
@@ -206,7 +232,7 @@ class House:
             compliance=backends.compliance,
             redact=self.redactor.text,
             extra_matchers=metrics.extra_matchers if metrics else {},
-            hosts=self.backends[client_id].hosts,
+            hosts=backends.hosts,
             correlation=self.settings.correlation,
         )
 
@@ -222,7 +248,7 @@ class House:
 
     def worker(self) -> Worker:
         """A worker over both queues."""
-        handlers = JobHandlers(self.world, self.new_id, self.clock, self.telemetry)
+        handlers = JobHandlers(self.world, self.store, self.new_id, self.clock, self.telemetry)
         slots = {Queue.FACTS: FACTS_AT_ONCE, Queue.TRIAGE: self.settings.triage.concurrency}
         return Worker(self.queue, handlers.table, slots)
 
@@ -248,6 +274,16 @@ class House:
             provider=self.provider,
             embedder=self.embedder,
         )
+
+
+def connected(own: ClientSettings) -> Connected:
+    """Which backends a client has, and which it could have."""
+    there = {name: getattr(own, name) is not None for name in BACKENDS}
+    return Connected(
+        present=tuple(name for name, has in there.items() if has),
+        absent=tuple(name for name, has in there.items() if not has),
+        budget=own.budget,
+    )
 
 
 async def _unheard(_: object, __: object) -> None:

@@ -6,9 +6,11 @@ from dataclasses import dataclass
 from bot.telemetry import Telemetry
 from bot.worker import Done, GiveUp, Handler, Retry, Settled, Verb
 from engine.failures import Dead, RetryAt
+from engine.inquiries.answering import answer
+from engine.inquiries.ports import InquiryStore
 from engine.ports import Clock, DeadReason, Delivery, NewId, Queue
 from engine.stages.facts import show_facts
-from engine.stages.investigate import LeaseLostError, investigate, wait_s
+from engine.stages.investigate import LeaseLostError, Outcome, investigate, wait_s
 from engine.stages.world import World
 
 UNCONFIGURED = GiveUp(
@@ -22,6 +24,7 @@ class JobHandlers:
 
     world: Callable[[str], World]
     """The world of a client as it is now."""
+    store: InquiryStore
     new_id: NewId
     clock: Clock
     telemetry: Telemetry
@@ -47,7 +50,7 @@ class JobHandlers:
         if world is None:
             return UNCONFIGURED
         try:
-            outcome = await investigate(delivery, world, self.new_id)
+            outcome = await self._done(delivery, world)
         except LeaseLostError:
             return Settled()
         match outcome:
@@ -58,6 +61,11 @@ class JobHandlers:
                 return GiveUp(reason=reason, error=said)
             case _:
                 return Done()
+
+    async def _done(self, delivery: Delivery, world: World) -> Outcome:
+        if "inquiry_id" in delivery.ids:
+            return await answer(delivery, world, self.store, self.new_id)
+        return await investigate(delivery, world, self.new_id)
 
     def _world(self, delivery: Delivery) -> World | None:
         try:

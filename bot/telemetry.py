@@ -313,6 +313,21 @@ METRICS: tuple[Metric, ...] = (
         },
     ),
     Metric(
+        name="engage_requests_total",
+        help="Questions asked in rooms, by how they ended.",
+        labels={
+            "result": (
+                "answered",
+                "empty_room",
+                "not_bound",
+                "unknown_person",
+                "out_of_scope",
+                "rate_limited",
+                "budget",
+            )
+        },
+    ),
+    Metric(
         name="llm_calls_total",
         help="Model calls.",
         labels={

@@ -23,6 +23,7 @@ LABELS: Mapping[Action, str] = {
     Action.NOT_RELATED: "Not related",
     Action.INVESTIGATE: "Investigate",
     Action.STOP: "Stop",
+    Action.CHOOSE_SCOPE: "This one",
     Action.KEEP_OPEN: "Keep open",
     Action.APPROVE_FIX: "Approve fix…",
     Action.REJECT_FIX: "Reject…",

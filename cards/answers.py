@@ -27,6 +27,7 @@ DONE: Mapping[Action, str] = {
     Action.SNOOZE: "Nothing of this rings until ",
     Action.KEEP_OPEN: "Open again.",
     Action.SAVE_TO_MEMORY: "Kept; the next card of this kind starts from it.",
+    Action.CHOOSE_SCOPE: "Looking into that one.",
     Action.SAME_AS: "Merged; the other card carries it on.",
     Action.NOT_RELATED: "Taken apart; it has its own card.",
 }
@@ -40,6 +41,7 @@ DID: Mapping[Action, str] = {
     Action.RETRIAGE: "being investigated",
     Action.STOP: "stopped",
     Action.SAVE_TO_MEMORY: "kept in memory",
+    Action.CHOOSE_SCOPE: "chosen",
     Action.SAME_AS: "merged",
     Action.NOT_RELATED: "taken apart",
 }
@@ -58,6 +60,7 @@ PLAIN: Mapping[AnswerKind, str] = {
     AnswerKind.STILL_OPEN: "This incident is open; nothing was changed.",
     AnswerKind.NOTHING_RUNS: "Nothing is being investigated here now.",
     AnswerKind.INCOMPLETE: "Something is missing; nothing was kept.",
+    AnswerKind.NOTHING_ELSE: "There is nothing else here it could be about.",
     AnswerKind.NOT_THERE: "This is not there any more; nothing was changed.",
     AnswerKind.OLD_CARD: "This card is from an older version; use the newest one.",
     AnswerKind.EXPIRED: "This question is closed; press the button again.",

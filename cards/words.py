@@ -66,6 +66,8 @@ GAP: Mapping[GapCause, str] = {
     GapCause.GARBLED: "answer not readable",
     GapCause.TOO_LARGE: "answer too large",
     GapCause.BREAKER_OPEN: "kept failing, not asked again yet",
+    GapCause.NOT_LET_IN: "did not let us in",
+    GapCause.TOO_OFTEN: "asked too often",
 }
 
 SUSPECT: Mapping[SuspectReason, str] = {

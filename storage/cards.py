@@ -9,6 +9,7 @@ from sqlalchemy import text
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from engine.model.incident import Incident
+from engine.model.inquiry import Inquiry
 from engine.model.org import Room
 from engine.ports import CardWish
 from engine.routing import route
@@ -16,6 +17,7 @@ from storage.org import OrgRows
 
 INCIDENT = "incident"
 NOTICE = "notice"
+INQUIRY = "inquiry"
 CHANNEL = "caveat_cards"
 """Told whenever a card or message is wished for."""
 
@@ -104,6 +106,19 @@ class CardRows:
     async def wish_notice(self, client_id: str, subject_id: str, room: Room) -> None:
         """Ask for a notice in one room; asked again, it is drawn again in place."""
         await self._wish(client_id, NOTICE, [_Subject(subject_id, [room], NOTICE)])
+
+    async def wish_inquiry(self, inquiry: Inquiry, reply_ref: str | None = None) -> None:
+        """Ask for the message of a question in the room it was asked in, below the question."""
+        room = await OrgRows(self._session).room(inquiry.room_id)
+        assert room is not None, "an inquiry's room is a foreign key"
+        subject = _Subject(inquiry.id, [room], INQUIRY)
+        await self._wish(inquiry.client_id, INQUIRY, [subject])
+        if reply_ref is not None:
+            asked = (
+                "update cards set reply_ref = :ref where subject_kind = :kind and subject_id = :id"
+            )
+            values = {"ref": reply_ref, "kind": INQUIRY, "id": inquiry.id}
+            await self._session.execute(text(asked), values)
 
     async def _wish(self, client_id: str, kind: str, subjects: Sequence[_Subject]) -> None:
         whose = {"client_id": client_id, "kind": kind}

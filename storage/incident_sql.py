@@ -101,6 +101,28 @@ ABSORB = text("""
     from incident_members where incident_id = :from_id
     on conflict (incident_id, fingerprint) do nothing
 """)
+SPLIT = text("""
+    update incident_members set incident_id = :into, reason = 'by_hand'
+    where incident_id = :from_id and group_id = :group_id
+""")
+GIVE_BACK = text("""
+    update incident_members mine set state = theirs.state, last_seen_at = theirs.last_seen_at,
+           event_id = theirs.event_id
+    from incident_members theirs
+    where mine.incident_id = :merged and theirs.incident_id = :other
+      and theirs.fingerprint = mine.fingerprint
+""")
+LET_GO = text("""
+    delete from incident_members theirs using incident_members mine
+    where theirs.incident_id = :other and mine.incident_id = :merged
+      and theirs.fingerprint = mine.fingerprint and theirs.joined_at = mine.joined_at
+      and exists (
+          select from incident_members rest
+          where rest.incident_id = :other and not exists (
+              select from incident_members m
+              where m.incident_id = :merged and m.fingerprint = rest.fingerprint))
+""")
+"""What was taken over came with the time it had joined the other."""
 KEEP_FLIPS = text("""
     insert into transitions (client_id, group_id, fingerprint, incident_id, to_state, at, trigger)
     select :client_id, group_id, fingerprint, incident_id, to_state, at, trigger

@@ -285,6 +285,17 @@ class IncidentRows:
                 },
             )
 
+    async def split(self, incident_id: str, into_id: str, group_id: str) -> None:
+        """Move the members of one group to another incident."""
+        asked = {"from_id": incident_id, "into": into_id, "group_id": group_id}
+        await self._session.execute(sql.SPLIT, asked)
+
+    async def part(self, merged_id: str, from_id: str) -> None:
+        """Give a merged incident back what the other took over from it, as it stands now."""
+        asked = {"merged": merged_id, "other": from_id}
+        await self._session.execute(sql.GIVE_BACK, asked)
+        await self._session.execute(sql.LET_GO, asked)
+
     async def keep_flips(self, client_id: str, flips: Sequence[Flip]) -> None:
         """Append transitions, in their order."""
         if not flips:

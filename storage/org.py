@@ -102,6 +102,16 @@ class OrgRows:
             )
         )
 
+    async def declared(self, client_id: str) -> tuple[str, ...]:
+        """Flags the configuration file holds."""
+        row = await self._session.get(ClientRow, client_id)
+        return () if row is None else tuple(row.declared)
+
+    async def legacy(self, client_id: str) -> bool | None:
+        """The old single flag, where it was ever set."""
+        row = await self._session.get(ClientRow, client_id)
+        return None if row is None else row.l1_agent
+
     async def set_flag(self, client_id: str, flag: str, value: bool) -> None:
         """Set one flag that the configuration leaves open.
 
@@ -132,7 +142,8 @@ class OrgRows:
         listed = list(rooms)
         await self._session.execute(
             update(RoomRow)
-            .where(RoomRow.client_id == client_id, RoomRow.id.not_in([r.id for r in listed]))
+            .where(RoomRow.client_id == client_id, RoomRow.bound_by.is_(None))
+            .where(RoomRow.id.not_in([r.id for r in listed]))
             .values(active=False)
         )
         for rank, room in enumerate(listed):
@@ -147,6 +158,7 @@ class OrgRows:
                 "triage": room.triage.value,
                 "active": True,
                 "broken": None,
+                "bound_by": None,
             }
             statement = insert(RoomRow).values(id=room.id, **values)
             await self._session.execute(

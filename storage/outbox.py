@@ -38,6 +38,8 @@ class CardTask(Frozen):
     posting_since: AwareDatetime | None
     """A post was started then and nobody knows how it ended: look for it first."""
     posted_before: bool
+    reply_ref: str | None
+    """The message it is posted below."""
     attempts: int
     plain: bool
     claim: int

@@ -32,7 +32,7 @@ CLAIM = text(f"""
     returning cards.id as card_id, cards.client_id, subject_kind, subject_id, room_id,
               {_CHAT} as chat_key, rooms.platform, wanted, sent, sent_hash, message_ref,
               due.posting_since, posted_at is not null as posted_before, attempts, plain, claim,
-              digest_id
+              reply_ref, digest_id
 """)  # noqa: S608 - put together from our own words
 CLAIM_MESSAGES = text(f"""
     update messages set

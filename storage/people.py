@@ -1,6 +1,5 @@
 """Who may speak: people, their accounts in chats, their roles, and the codes that tie them."""
 
-import hashlib
 from collections.abc import Iterable, Mapping
 
 from sqlalchemy import delete, select, text, update
@@ -10,10 +9,9 @@ from sqlalchemy.ext.asyncio import AsyncSession
 from engine.model.base import digest
 from engine.model.org import Identity, Person, Platform, Role
 from storage.audit import AuditRows
+from storage.rooms import CODE_TTL_S, code_hash
 from storage.tables import ClientRow, GrantRow, IdentityRow, PersonRow
 
-CODE_TTL_S = 900.0
-"""How long a code may be redeemed."""
 EVERYWHERE = "*"
 """In place of a client: the role holds in every one."""
 
@@ -34,12 +32,6 @@ _USE_CODE = text("""
 
 class PeopleError(Exception):
     """A change to people that makes no sense; the text says why."""
-
-
-def code_hash(code: str) -> str:
-    """How a code is kept: SHA-256 of its letters, however they were typed."""
-    letters = "".join(c for c in code.upper() if c.isalnum())
-    return hashlib.sha256(letters.encode()).hexdigest()
 
 
 class PeopleRows:

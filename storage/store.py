@@ -23,6 +23,7 @@ from storage.events import EventRows
 from storage.findings import FindingRows
 from storage.heartbeats import HeartbeatRows
 from storage.incidents import IncidentRows
+from storage.inquiries import InquiryRows
 from storage.jobs import JobRows
 from storage.letters import LetterRows
 from storage.lookups import LookupRows
@@ -35,6 +36,7 @@ from storage.people import PeopleRows
 from storage.prompts import PromptRows
 from storage.quarantine import QuarantineRows
 from storage.reviews import ReviewRows
+from storage.rooms import RoomRows
 from storage.runs import RunRows
 from storage.sessions import SessionRows
 from storage.sources import SourceRows
@@ -59,6 +61,7 @@ class SqlTx:
         self.findings = FindingRows(session)
         self.heartbeats = HeartbeatRows(session)
         self.incidents = IncidentRows(session)
+        self.inquiries = InquiryRows(session)
         self.jobs = JobRows(session)
         self.letters = LetterRows(session, self.audit)
         self.lookups = LookupRows(session)
@@ -71,6 +74,7 @@ class SqlTx:
         self.prompts = PromptRows(session)
         self.quarantine = QuarantineRows(session)
         self.reviews = ReviewRows(session)
+        self.rooms = RoomRows(session)
         self.runs = RunRows(session)
         self.sources = SourceRows(session)
         self.steps = SessionRows(session)

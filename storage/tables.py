@@ -395,7 +395,8 @@ class RunRow(Base):
     __tablename__ = "triage_runs"
     triage_id: Mapped[str] = mapped_column(primary_key=True)
     client_id: Mapped[str]
-    incident_id: Mapped[str] = mapped_column(ForeignKey("incidents.id"), index=True)
+    incident_id: Mapped[str] = mapped_column(index=True)
+    """What it is about: an incident, or an inquiry."""
     state: Mapped[str]
     run: Mapped[dict[str, Any]]
     """The whole run as the engine has it."""
@@ -437,7 +438,8 @@ class FindingRow(Base):
     __tablename__ = "findings"
     triage_id: Mapped[str] = mapped_column(primary_key=True)
     client_id: Mapped[str]
-    incident_id: Mapped[str] = mapped_column(ForeignKey("incidents.id"))
+    incident_id: Mapped[str]
+    """What it is about: an incident, or an inquiry."""
     disposition: Mapped[str]
     trust_level: Mapped[str]
     verify_status: Mapped[str]
@@ -627,6 +629,8 @@ class CardRow(Base):
     """The chat refused the rich card; plain text from now on."""
     dead_reason: Mapped[str | None]
     reason: Mapped[str]
+    reply_ref: Mapped[str | None]
+    """The message it answers; it is posted below that one."""
     digest_id: Mapped[str | None]
     """The storm digest's card that stands for this one, while it has no message of its own."""
     __table_args__ = (
@@ -709,6 +713,21 @@ class PromptRow(Base):
     expires_at: Mapped[datetime]
     answered_at: Mapped[datetime | None]
     __table_args__ = (Index("prompts_by_message", "account", "message_ref"),)
+
+
+class InquiryRow(Base):
+    """A question a person asked in a room."""
+
+    __tablename__ = "inquiries"
+    id: Mapped[str] = mapped_column(primary_key=True)
+    client_id: Mapped[str]
+    room_id: Mapped[str] = mapped_column(ForeignKey("rooms.id"))
+    account: Mapped[str]
+    state: Mapped[str]
+    asked_at: Mapped[datetime]
+    body: Mapped[dict[str, Any]]
+    """The whole inquiry as the engine has it."""
+    __table_args__ = (Index("inquiries_by_account", "account", "asked_at"),)
 
 
 class MuteRow(Base):

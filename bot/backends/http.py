@@ -2,13 +2,25 @@
 
 import ssl
 from collections.abc import Mapping
+from typing import TypeVar
 
 import httpx
-from pydantic import Field, SecretStr
+from pydantic import BaseModel, Field, SecretStr, ValidationError
 
 from engine.model.base import Frozen
 from engine.model.evidence import Gap, GapCause
 from engine.ports import Clock
+
+TLS = "TLS: "
+"""How the detail of a gap begins where no trust was found."""
+_OK = 200
+_REFUSALS = {
+    401: GapCause.NOT_LET_IN,
+    403: GapCause.NOT_LET_IN,
+    407: GapCause.NOT_LET_IN,
+    429: GapCause.TOO_OFTEN,
+}
+_Body = TypeVar("_Body", bound=BaseModel)
 
 
 class BackendSettings(Frozen):
@@ -49,6 +61,29 @@ class HttpReply(Frozen):
 
     status: int
     body: bytes
+
+    def refusal(self, said: str = "") -> Gap:
+        """Name a status that is no answer, with the backend's own words where there are some."""
+        cause = _REFUSALS.get(self.status, GapCause.REFUSED)
+        return Gap(cause=cause, detail=f"{self.status} {said[:200]}".strip())
+
+
+def read(reply: HttpReply | Gap, shape: type[_Body], whose: str) -> _Body | Gap:
+    """Read the JSON of an answer; whatever is none is a gap that says why.
+
+    Args:
+        reply: what came.
+        shape: what the answer has to look like.
+        whose: the backend with its article, for the gap.
+    """
+    if isinstance(reply, Gap):
+        return reply
+    if reply.status != _OK:
+        return reply.refusal()
+    try:
+        return shape.model_validate_json(reply.body)
+    except ValidationError:
+        return Gap(cause=GapCause.GARBLED, detail=f"not the JSON of {whose}")
 
 
 class _TooLargeError(Exception):
@@ -109,7 +144,7 @@ class BoundedHttp:
         except httpx.DecodingError as error:
             return Gap(cause=GapCause.GARBLED, detail=type(error).__name__)
         except httpx.RequestError as error:
-            return Gap(cause=GapCause.UNREACHABLE, detail=type(error).__name__)
+            return Gap(cause=GapCause.UNREACHABLE, detail=_fault(error))
 
     async def _read(self, request: httpx.Request) -> HttpReply:
         response = await self._client.send(request, stream=True)
@@ -122,3 +157,15 @@ class BoundedHttp:
             return HttpReply(status=response.status_code, body=bytes(body))
         finally:
             await response.aclose()
+
+
+def _fault(error: BaseException) -> str:
+    """Name what went wrong below HTTP: a certificate nobody trusts has a cure of its own."""
+    cause: BaseException | None = error
+    while cause is not None:
+        if isinstance(cause, ssl.SSLCertVerificationError):
+            return f"{TLS}{cause.verify_message}"
+        if isinstance(cause, ssl.SSLError):
+            return f"{TLS}{(cause.reason or 'no handshake').replace('_', ' ').lower()}"
+        cause = cause.__cause__ or cause.__context__
+    return type(error).__name__

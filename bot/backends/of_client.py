@@ -2,14 +2,17 @@
 
 import asyncio
 import logging
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
+from itertools import chain
 from pathlib import Path
+from typing import Generic, TypeVar
 
 from bot import config
 from bot.backends.breaker import Breaker, Fuse
 from bot.backends.http import BackendSettings, BoundedHttp
+from bot.backends.scoped import Scoped
 from bot.sources.prometheus_alerts import Polled, from_alertmanager
 from bot.tools.alertmanager import AlertmanagerAlerts, Row
 from bot.tools.compliance import ComplianceFile
@@ -18,12 +21,17 @@ from bot.tools.loki import LokiSettings, LokiTool
 from bot.tools.prometheus import PrometheusSettings, PrometheusTool, ServerFacts
 from bot.tools.zabbix import ZabbixHosts
 from engine.model.alert import Alert
-from engine.model.evidence import Gap
+from engine.model.evidence import Answered, Gap, Question
 from engine.ports import Clock, EvidenceTool
 from engine.promql.server import ServerInfo
 
 log = logging.getLogger(__name__)
 
+NAMES: Mapping[str, str] = {
+    "targets": "group by (namespace, service, job, host, node) (up)",
+    "deployments": "group by (namespace, deployment) (kube_deployment_status_replicas)",
+}
+"""What tells the names of services and hosts; the second needs kube-state-metrics."""
 REFRESH_S = 60.0
 """How often a server is asked for its rules and its version."""
 
@@ -40,6 +48,8 @@ class Metrics:
     """None until it answered."""
     expressions: dict[str, str] = field(default_factory=dict)
     """Of its alerting rules, by name."""
+    names: tuple[Mapping[str, str], ...] = ()
+    """Label sets of what it watches: the names people use."""
 
     async def refresh(self) -> None:
         """Ask for version and rules; what was known stays when it does not answer."""
@@ -49,6 +59,15 @@ class Metrics:
         rules = await self.tool.rules()
         if not isinstance(rules, Gap):
             self.expressions = {rule.name: rule.expression for rule in rules}
+        self.names = await self._asked_names() or self.names
+
+    async def _asked_names(self) -> tuple[Mapping[str, str], ...]:
+        scoped = Scoped(self.guarded, self.extra_matchers)
+        said = await scoped.ask(Question(tool=scoped.name, queries=NAMES))
+        if not isinstance(said, Answered):
+            return ()
+        found = (series.labels for series in chain.from_iterable(said.results.values()))
+        return tuple({k: v for k, v in labels.items() if v} for labels in found)
 
     async def keep_fresh(self, clock: Clock) -> None:
         """Refresh for ever."""
@@ -57,10 +76,14 @@ class Metrics:
             await clock.sleep(REFRESH_S)
 
 
-@dataclass
-class Asked:
-    """A backend that only an investigation asks."""
+Tool = TypeVar("Tool", bound=EvidenceTool)
 
+
+@dataclass
+class Asked(Generic[Tool]):
+    """A backend that answers in lines: the pack and an investigation ask it through one breaker."""
+
+    tool: Tool
     guarded: Breaker
     http: BoundedHttp
     matchers: dict[str, str]
@@ -73,9 +96,9 @@ class Backends:
     metrics: Metrics | None = None
     alerts: AlertmanagerAlerts | None = None
     alerts_http: BoundedHttp | None = None
-    logs: Asked | None = None
-    kubernetes: Asked | None = None
-    compliance: EvidenceTool | None = None
+    logs: Asked[LokiTool] | None = None
+    kubernetes: Asked[KubernetesTool] | None = None
+    compliance: ComplianceFile | None = None
     hosts: ZabbixHosts | None = None
     hosts_http: BoundedHttp | None = None
     poll_s: float = 15
@@ -114,22 +137,26 @@ def connect(settings: config.ClientSettings, clock: Clock, alert_source: str) ->
     return backends
 
 
-def _logs(settings: config.BackendSettings | None, clock: Clock) -> Asked | None:
+def _logs(settings: config.BackendSettings | None, clock: Clock) -> Asked[LokiTool] | None:
     if settings is None:
         return None
     reached = LokiSettings.model_validate(_reached(settings))
     http = BoundedHttp(reached, clock)
-    return Asked(Breaker(LokiTool(http, reached), clock), http, dict(settings.extra_matchers))
+    tool = LokiTool(http, reached)
+    return Asked(tool, Breaker(tool, clock), http, dict(settings.extra_matchers))
 
 
-def _kubernetes(settings: config.BackendSettings | None, clock: Clock) -> Asked | None:
+def _kubernetes(
+    settings: config.BackendSettings | None, clock: Clock
+) -> Asked[KubernetesTool] | None:
     if settings is None:
         return None
     matchers = dict(settings.extra_matchers)
     own = {**_reached(settings), "namespace": matchers.get("namespace")}
     reached = KubernetesSettings.model_validate(own)
     http = BoundedHttp(reached, clock)
-    return Asked(Breaker(KubernetesTool(http, reached), clock), http, matchers)
+    tool = KubernetesTool(http, reached)
+    return Asked(tool, Breaker(tool, clock), http, matchers)
 
 
 def _hosts(settings: config.BackendSettings, clock: Clock) -> tuple[BoundedHttp, ZabbixHosts]:

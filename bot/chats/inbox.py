@@ -3,69 +3,31 @@
 import logging
 from collections.abc import Mapping
 
+from bot.chats.arrival import Arrival, Asked, Reply, Shown, Told
 from cards import thread
 from cards.actions import OF_FINDING
 from cards.answers import answer
-from cards.card import Card, Line
-from cards.forms import Form, form
+from cards.forms import form
 from engine.desk.desk import Desk
 from engine.desk.table import ACTS
-from engine.model.base import Frozen
+from engine.inquiries.choosing import chosen
+from engine.model.action import Action
 from engine.model.desk import (
     Actor,
     Answer,
     AnswerKind,
     Asks,
     FieldName,
-    Membership,
     Press,
 )
-from engine.model.org import Identity, Room
+from engine.model.org import Person, Role, Room
 from storage.buttons import Meant
 from storage.store import SqlStore, SqlTx
 
 log = logging.getLogger(__name__)
 
 
-class Arrival(Frozen):
-    """Something one account did in one chat."""
-
-    key: str
-    """The chat's own name of this delivery; a repeat has the same."""
-    identity: Identity
-    name: str
-    """What the chat shows for the account."""
-    membership: Membership
-    """As the chat said a moment ago."""
-    chat: str
-    """The chat's own id of the room."""
-    topic: int | None = None
-    private: bool = False
-    """It was said to the bot alone."""
-    timezone: str | None = None
-    """IANA name, where the chat tells it."""
-
-
-class Told(Frozen):
-    """One sentence, for this account alone."""
-
-    line: Line
-
-
-class Shown(Frozen):
-    """A record, for this account alone."""
-
-    card: Card
-
-
-class Asked(Frozen):
-    """More has to be known first; handed in under the prompt's id."""
-
-    prompt_id: str
-    form: Form
-
-
-Reply = Told | Shown | Asked
+KNOWN = frozenset({*ACTS, Action.CHOOSE_SCOPE})
 
 
 class Inbox:
@@ -83,8 +45,10 @@ class Inbox:
                 return None
             meant = await tx.buttons.meant(token)
             actor = await self.actor(tx, arrival)
-        if meant is None or not is_in(arrival, meant.room) or meant.action not in ACTS:
+        if meant is None or not is_in(arrival, meant.room) or meant.action not in KNOWN:
             return await self._told(arrival, Answer(kind=AnswerKind.OLD_CARD))
+        if meant.card_kind == "inquiry":
+            return await self._chosen(arrival, meant, actor)
         press = press_of(meant)
         said = await self._desk.press(press, actor)
         if isinstance(said, Asks):
@@ -125,9 +89,13 @@ class Inbox:
         name = next(f for f in FieldName if f.value == prompt.asks)
         return await self.hand_in(arrival, prompt_id, {name: prompt.choices[place]})
 
-    async def actor(self, tx: SqlTx, arrival: Arrival) -> Actor:
+    @staticmethod
+    async def actor(tx: SqlTx, arrival: Arrival) -> Actor:
         """Whose account it is, read afresh."""
         person = await tx.people.by_identity(arrival.identity)
+        if person is not None and arrival.roles:
+            # What a group of the chat stands for holds in the clients of the room alone.
+            person = person.model_copy(update={"roles": await _with_roles(tx, person, arrival)})
         if person is not None and arrival.timezone and arrival.timezone != person.timezone:
             await tx.people.place(person, arrival.timezone)
             person = person.model_copy(update={"timezone": arrival.timezone})
@@ -155,6 +123,12 @@ class Inbox:
             await tx.arrivals.keep(arrival.identity.platform, arrival.key)
         return Asked(prompt_id=prompt_id, form=form(asks))
 
+    async def _chosen(self, arrival: Arrival, meant: Meant, actor: Actor) -> Reply:
+        """Say what a question is about; any full member may, the first one does."""
+        async with self._store.begin() as tx:
+            kind = await chosen(tx, meant.card_subject, int(meant.subject_id or 0), actor)
+        return await self._told(arrival, Answer(kind=kind, action=meant.action))
+
     async def _record(self, arrival: Arrival, press: Press) -> Reply:
         async with self._store.begin() as tx:
             case = await tx.case(press.incident_id)
@@ -167,6 +141,16 @@ class Inbox:
         async with self._store.begin() as tx:
             await tx.arrivals.keep(arrival.identity.platform, arrival.key)
             return Told(line=answer(said, await tx.now()))
+
+
+async def _with_roles(
+    tx: SqlTx, person: Person, arrival: Arrival
+) -> Mapping[str, tuple[Role, ...]]:
+    bound = await tx.rooms.bound(arrival.identity.platform, arrival.chat, arrival.topic)
+    roles = dict(person.roles)
+    for client in bound.clients if bound is not None else ():
+        roles[client.id] = (*roles.get(client.id, ()), *arrival.roles)
+    return roles
 
 
 def is_in(arrival: Arrival, room: Room) -> bool:

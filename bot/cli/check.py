@@ -18,9 +18,15 @@ from bot.chats.slack.manifest import create_link
 from bot.cli.checks.alertmanager import alertmanager
 from bot.cli.checks.alertmanager import not_configured as no_alertmanager
 from bot.cli.checks.changes import changes
+from bot.cli.checks.compliance import compliance
+from bot.cli.checks.compliance import not_configured as no_compliance
 from bot.cli.checks.database import database as database_lines
+from bot.cli.checks.kubernetes import kubernetes
+from bot.cli.checks.kubernetes import not_configured as no_kubernetes
 from bot.cli.checks.line import Line, Mark, bad
 from bot.cli.checks.links import links
+from bot.cli.checks.loki import loki
+from bot.cli.checks.loki import not_configured as no_loki
 from bot.cli.checks.memory import short_circuit
 from bot.cli.checks.model import budget, model
 from bot.cli.checks.prometheus import deploys_readable, prometheus
@@ -101,7 +107,7 @@ async def _client(
     try:
         lines = await _metrics(backends, own)
         found, firing = await _alerts(settings, backends, own)
-        lines += [await _hosts(backends, own), *found, webhook(settings, own)]
+        lines += [*await _looked_up(backends, own), *found, webhook(settings, own)]
         if store is not None:
             lines += await _kept(store, client_id, own, backends)
         return [*lines, links(settings, own, firing)]
@@ -115,10 +121,19 @@ async def _metrics(backends: Backends, own: ClientSettings) -> list[Line]:
     return await prometheus(backends.metrics, own.prometheus.url, SystemClock())
 
 
-async def _hosts(backends: Backends, own: ClientSettings) -> Line:
-    if backends.hosts is None or own.zabbix is None:
-        return no_zabbix()
-    return await zabbix(backends.hosts, own.zabbix.url)
+async def _looked_up(backends: Backends, own: ClientSettings) -> list[Line]:
+    """Backends of evidence beside metrics, each whether it is set up and what it lacks."""
+    hosts, logs, cluster, facts = no_zabbix(), no_loki(), no_kubernetes(), no_compliance()
+    if backends.hosts is not None and own.zabbix is not None:
+        hosts = await zabbix(backends.hosts, own.zabbix.url)
+    if backends.logs is not None and own.loki is not None:
+        logs = await loki(backends.logs.tool, own.loki.url, backends.logs.matchers)
+    if backends.kubernetes is not None and own.kubernetes is not None:
+        held = backends.kubernetes.matchers.get("namespace")
+        cluster = await kubernetes(backends.kubernetes.tool, own.kubernetes.url, held)
+    if backends.compliance is not None and own.compliance_file is not None:
+        facts = await compliance(backends.compliance, own.compliance_file)
+    return [hosts, logs, cluster, facts]
 
 
 async def _alerts(

@@ -6,7 +6,8 @@ from pathlib import Path
 
 from bot.cli.opened import opened, operator
 from engine.model.org import Person, Role
-from storage.people import CODE_TTL_S, EVERYWHERE, PeopleError
+from storage.people import EVERYWHERE, PeopleError
+from storage.rooms import CODE_TTL_S
 from storage.store import SqlTx
 
 LETTERS = "23456789ABCDEFGHJKMNPQRSTVWXYZ"

@@ -141,7 +141,7 @@ async def _firing_in_prometheus(metrics: Metrics, clock: SystemClock) -> Sequenc
     if isinstance(reply, Gap):
         return reply
     if reply.status != _OK:
-        return Gap(cause=GapCause.REFUSED, detail=str(reply.status))
+        return reply.refusal()
     try:
         rows = json.loads(reply.body)["data"]["alerts"]
     except (ValueError, KeyError, TypeError):

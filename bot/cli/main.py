@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from bot.cli import client, config_, eval_, init, people, quarantine, review, token, try_
+from bot.cli import client, config_, eval_, init, people, quarantine, review, rooms, token, try_
 from bot.cli.errors import line_of, told
 
 app = typer.Typer(
@@ -134,6 +134,7 @@ def replay(
 app.command("init")(init.init)
 app.add_typer(client.app, name="client")
 app.add_typer(people.app, name="people")
+app.add_typer(rooms.app, name="rooms")
 app.add_typer(config_.app, name="config")
 app.add_typer(eval_.app, name="eval")
 app.add_typer(quarantine.app, name="quarantine")

@@ -1,8 +1,8 @@
 """Why a backend gave no answer, for the person who typed its address."""
 
+from bot.backends.http import TLS
 from engine.model.evidence import Gap, GapCause
 
-_LOGIN = ("401", "403")
 _NO_PAGE = "404"
 
 
@@ -21,11 +21,13 @@ def why(name: str, url: str, gap: Gap, probe: str = "/-/ready") -> tuple[str, st
 
 def _happened(gap: Gap) -> str:
     match gap.cause:
+        case GapCause.UNREACHABLE if gap.detail.startswith(TLS):
+            return f"no trusted connection ({gap.detail})"
         case GapCause.UNREACHABLE:
             return f"not reachable ({gap.detail})"
         case GapCause.TIMED_OUT:
             return f"no answer within {gap.detail}"
-        case GapCause.REFUSED:
+        case GapCause.REFUSED | GapCause.NOT_LET_IN | GapCause.TOO_OFTEN:
             return f"answers HTTP {gap.detail}"
         case _:
             return f"answers, but not as one should ({gap.detail or gap.cause})"
@@ -33,8 +35,15 @@ def _happened(gap: Gap) -> str:
 
 def _cure(name: str, gap: Gap, probe: str) -> str:
     key = name.lower()
-    if gap.cause is GapCause.REFUSED and gap.detail.startswith(_LOGIN):
+    if gap.cause is GapCause.NOT_LET_IN:
         return f"give it a login: {key}.bearer_file, basic_file or tenant in caveat.yaml"
+    if gap.cause is GapCause.TOO_OFTEN:
+        return f"raise the limits {name} sets for this login, or wait"
+    if gap.detail.startswith(TLS):
+        return (
+            f"set {key}.ca_file to the CA that signed its certificate, and check that the address"
+            " has the certificate's name, and https:// only where it speaks TLS"
+        )
     if gap.cause in {GapCause.UNREACHABLE, GapCause.TIMED_OUT}:
         return (
             f"check the address from this machine (curl URL{probe}); "

@@ -24,7 +24,7 @@ from engine.model.event import EventFacts, SessionEvent
 from engine.model.finding import Finding
 from engine.model.incident import Incident
 from engine.model.pack import Pack
-from engine.model.policy import TriageRule
+from engine.model.policy import PackRule, TriageRule, VerificationRule
 from engine.model.run import Run, RunState, RunTrigger
 from engine.pack.build import build
 from engine.pack.section import Ports, Subject
@@ -32,6 +32,10 @@ from engine.ports import LLM, Clock, EvidenceTool, Store
 from engine.redact import Redactor
 from engine.triage import judge
 
+PATIENT_S = 60.0
+"""What a case's own metrics may take: a busy machine must not change what is found."""
+PATIENT = TriageRule(verification=VerificationRule(query_timeout_seconds=PATIENT_S))
+_PACK = PackRule(section_timeout_s=PATIENT_S, timeout_s=2 * PATIENT_S)
 CLUSTER = "eval"
 SOURCE = "alertmanager"
 
@@ -88,7 +92,7 @@ class Ground:
             self.incident,
             self.pack,
             ports,
-            rule=rule or TriageRule(),
+            rule=rule or PATIENT,
             progress=_silently,
         )
 
@@ -117,7 +121,7 @@ def run_of(incident: Incident, clock: Clock) -> Run:
 async def metrics_of(double: MetricsDouble, clock: Clock) -> AsyncIterator[PrometheusTool]:
     """A metrics double over loopback and the tool that asks it."""
     async with serve(double.app) as url:
-        settings = PrometheusSettings(url=url)
+        settings = PrometheusSettings(url=url, timeout_s=PATIENT_S)
         http = BoundedHttp(settings, clock)
         try:
             yield PrometheusTool(http, settings, clock)
@@ -144,7 +148,7 @@ async def ground_of(scenario: Scenario) -> AsyncIterator[Ground]:
             rules=tool,
             changes=ToldChanges([*_changes(scenario, stage)]),
         )
-        pack = await build(Subject(incident=incident), ports)
+        pack = await build(Subject(incident=incident, pack=_PACK), ports)
         yield Ground(incident=incident, pack=pack, metrics=tool, clock=clock)
 
 

@@ -2,6 +2,7 @@
 
 import logging
 from collections.abc import Collection, Mapping
+from functools import partial
 
 from bot.chats.chat import (
     Absent,
@@ -109,7 +110,7 @@ class Sender:
             await self._settler.settle(task, drawn, Unchanged(), shown)
             return
         if task.message_ref is None and task.posting_since is not None:
-            found = await chat.find(drawn.room, task.card_id, None, task.posting_since)
+            found = await chat.find(drawn.room, task.card_id, task.reply_ref, task.posting_since)
             if not isinstance(found, Absent | Blind):
                 await self._settler.found(task, found)
                 return
@@ -121,9 +122,10 @@ class Sender:
                 return await chat.edit(
                     drawn.room, task.message_ref, drawn.card, shape, task.card_id
                 )
-            return await chat.post(
-                drawn.room, drawn.card, shape, nonce=task.card_id, audible=drawn.audible
-            )
+            post = partial(chat.post, drawn.room)
+            if task.reply_ref is not None:
+                post = partial(chat.reply, drawn.room, task.reply_ref)
+            return await post(drawn.card, shape, nonce=task.card_id, audible=drawn.audible)
 
         result, shape, refusals = await climb_down(shapes, send)
         self._used(task)

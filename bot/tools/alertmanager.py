@@ -32,7 +32,7 @@ class AlertmanagerAlerts:
         if isinstance(reply, Gap):
             return reply
         if reply.status != _OK:
-            return Gap(cause=GapCause.REFUSED, detail=str(reply.status))
+            return reply.refusal()
         try:
             rows = _ROWS.validate_json(reply.body)
         except ValidationError:

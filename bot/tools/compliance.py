@@ -1,7 +1,7 @@
 """Compliance facts: what a scan left in a file, read anew at every question."""
 
 import asyncio
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Annotated
 
@@ -46,12 +46,16 @@ class ComplianceFile:
 
     async def ask(self, question: Question) -> Outcome:
         """Give every fact whose subject or control holds the words asked about."""
-        facts = await asyncio.to_thread(_read, self._path)
+        facts = await self.facts()
         if isinstance(facts, Gap):
             return facts
         now = self._clock.now()
         lines = tuple(_about(facts, question.queries["about"].casefold()))
         return Answered(evaluated_at=now, lines=lines) if lines else Empty(evaluated_at=now)
+
+    async def facts(self) -> Sequence[Fact] | Gap:
+        """Give every fact there is."""
+        return await asyncio.to_thread(_read, self._path)
 
 
 def _read(path: Path) -> list[Fact] | Gap:
@@ -65,7 +69,7 @@ def _read(path: Path) -> list[Fact] | Gap:
         return Gap(cause=GapCause.GARBLED, detail="not a list of facts")
 
 
-def _about(facts: list[Fact], part: str) -> Iterator[str]:
+def _about(facts: Sequence[Fact], part: str) -> Iterator[str]:
     return (
         fact.line
         for fact in facts

@@ -1,25 +1,27 @@
 """Loki: log lines by a query over a stretch of time."""
 
+from collections.abc import Sequence
 from datetime import UTC, datetime
+from typing import Annotated
 
-from pydantic import BaseModel, Field, ValidationError
+from pydantic import BaseModel, Field
 
-from bot.backends.http import BackendSettings, BoundedHttp, HttpReply
+from bot.backends.http import BackendSettings, BoundedHttp, HttpReply, read
 from engine.model.evidence import (
     Answered,
     Empty,
     Gap,
-    GapCause,
     Invalid,
     InvalidReason,
     Outcome,
     Question,
 )
 
-_OK, _BAD = 200, 400
+_BAD = 400
 _NS = 1_000_000_000
 _NAMES = ("pod", "container", "host", "instance")
 """Labels that tell one writer of lines from another."""
+_Ns = Annotated[int, Field(ge=0, lt=2**63)]
 
 
 class LokiSettings(BackendSettings):
@@ -30,7 +32,7 @@ class LokiSettings(BackendSettings):
 
 class _Stream(BaseModel):
     stream: dict[str, str] = {}
-    values: list[tuple[int, str]]
+    values: list[tuple[_Ns, str]]
 
 
 class _Streams(BaseModel):
@@ -39,6 +41,10 @@ class _Streams(BaseModel):
 
 class _Body(BaseModel):
     data: _Streams
+
+
+class _Labels(BaseModel):
+    data: list[str] = []
 
 
 class LokiTool:
@@ -64,24 +70,24 @@ class LokiTool:
         reply = await self._http.get("/loki/api/v1/query_range", params)
         return _answer(reply, query, question.window.end_at)
 
+    async def labels(self) -> Sequence[str] | Gap:
+        """Give the labels of the lines that were written lately."""
+        body = read(await self._http.get("/loki/api/v1/labels"), _Labels, "a Loki")
+        return body if isinstance(body, Gap) else body.data
+
 
 def _ns(at: datetime) -> str:
     return str(int(at.timestamp() * 1000) * 1_000_000)
 
 
 def _answer(reply: HttpReply | Gap, query: str, at: datetime) -> Outcome:
-    if isinstance(reply, Gap):
-        return reply
-    if reply.status == _BAD:
+    if isinstance(reply, HttpReply) and reply.status == _BAD:
         said = reply.body[:200].decode("utf-8", "replace")
         return Invalid(expression=query, reason=InvalidReason.BAD_DATA, detail=said)
-    if reply.status != _OK:
-        return Gap(cause=GapCause.REFUSED, detail=str(reply.status))
-    try:
-        streams = _Body.model_validate_json(reply.body).data.result
-    except ValidationError:
-        return Gap(cause=GapCause.GARBLED, detail="not the JSON of a Loki")
-    lines = _lines(streams)
+    body = read(reply, _Body, "a Loki")
+    if isinstance(body, Gap):
+        return body
+    lines = _lines(body.data.result)
     return Answered(evaluated_at=at, lines=lines) if lines else Empty(evaluated_at=at)
 
 

@@ -4,11 +4,11 @@ import asyncio
 import math
 from collections.abc import Mapping, Sequence
 from datetime import datetime
-from typing import Annotated, Literal, TypeVar
+from typing import Annotated, Literal
 
 from pydantic import AwareDatetime, BaseModel, Field, ValidationError
 
-from bot.backends.http import BackendSettings, BoundedHttp, HttpReply
+from bot.backends.http import BackendSettings, BoundedHttp, HttpReply, read
 from engine.model.alert import Alert
 from engine.model.base import Frozen
 from engine.model.evidence import (
@@ -24,11 +24,11 @@ from engine.model.evidence import (
 )
 from engine.ports import ArbiterSays, Clock
 
+WHOSE = "a Prometheus"
 _OK = 200
 _BAD_QUERY = 'invalid parameter "query"'
 _HONOURS_LIMIT = 3
 """First major version that cuts a result at `limit`."""
-_Body = TypeVar("_Body", bound=BaseModel)
 _OUT_OF_TIME = frozenset({"timeout", "canceled"})
 
 
@@ -161,7 +161,7 @@ class PrometheusTool:
 
     async def rules(self) -> Sequence[AlertingRule] | Gap:
         """Every alerting rule."""
-        body = _parsed(await self._http.get("/api/v1/rules", {"type": "alert"}), _RulesBody)
+        body = read(await self._http.get("/api/v1/rules", {"type": "alert"}), _RulesBody, WHOSE)
         if isinstance(body, Gap):
             return body
         return [
@@ -176,7 +176,7 @@ class PrometheusTool:
         External labels and relabelling come after the rule, so the server's labels need only be
         part of the alert's.
         """
-        body = _parsed(await self._http.get("/api/v1/alerts"), _AlertsBody)
+        body = read(await self._http.get("/api/v1/alerts"), _AlertsBody, WHOSE)
         if isinstance(body, Gap):
             return None
         known = alert.labels.items()
@@ -186,10 +186,10 @@ class PrometheusTool:
 
     async def server_info(self) -> ServerFacts | Gap:
         """Version and flags; from then on the server is told our limit where it honours one."""
-        build = _parsed(await self._http.get("/api/v1/status/buildinfo"), _BuildBody)
+        build = read(await self._http.get("/api/v1/status/buildinfo"), _BuildBody, WHOSE)
         if isinstance(build, Gap):
             return build
-        flags = _parsed(await self._http.get("/api/v1/status/flags"), _FlagsBody)
+        flags = read(await self._http.get("/api/v1/status/flags"), _FlagsBody, WHOSE)
         features = "" if isinstance(flags, Gap) else flags.data.get("enable-feature", "")
         major = build.data.version.removeprefix("v").partition(".")[0]
         self._limits = major.isdecimal() and int(major) >= _HONOURS_LIMIT
@@ -214,7 +214,7 @@ class PrometheusTool:
     def _answer(self, reply: HttpReply | Gap, query: str, at: datetime) -> Outcome:
         if isinstance(reply, HttpReply) and reply.status != _OK:
             return _refusal(reply, query)
-        body = _parsed(reply, _QueryBody)
+        body = read(reply, _QueryBody, WHOSE)
         if isinstance(body, Gap):
             return body
         found = _series(body)
@@ -274,15 +274,4 @@ def _refusal(reply: HttpReply, query: str) -> Gap | Invalid:
         return Invalid(expression=query, reason=InvalidReason.BAD_DATA, detail=said.error[:300])
     if said.errorType in _OUT_OF_TIME:
         return Gap(cause=GapCause.TIMED_OUT, detail=said.error[:200])
-    return Gap(cause=GapCause.REFUSED, detail=f"{reply.status} {said.error[:200]}".strip())
-
-
-def _parsed(reply: HttpReply | Gap, kind: type[_Body]) -> _Body | Gap:
-    if isinstance(reply, Gap):
-        return reply
-    if reply.status != _OK:
-        return Gap(cause=GapCause.REFUSED, detail=str(reply.status))
-    try:
-        return kind.model_validate_json(reply.body)
-    except ValidationError:
-        return Gap(cause=GapCause.GARBLED, detail="not the JSON of a Prometheus")
+    return reply.refusal(said.error)

@@ -199,7 +199,7 @@ def _result(reply: HttpReply | Gap) -> Any | Gap:
     if isinstance(reply, Gap):
         return reply
     if reply.status != _OK:
-        return Gap(cause=GapCause.REFUSED, detail=str(reply.status))
+        return reply.refusal()
     try:
         read = _Reply.model_validate_json(reply.body)
     except ValidationError:

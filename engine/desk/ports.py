@@ -37,6 +37,12 @@ class DeskIncidents(Incidents, Protocol):
     async def open_for_client(self, client_id: str) -> Sequence[Incident]:
         """Every open incident of a client, the oldest first."""
 
+    async def split(self, incident_id: str, into_id: str, group_id: str) -> None:
+        """Move the members of one group to another incident."""
+
+    async def part(self, merged_id: str, from_id: str) -> None:
+        """Give a merged incident back what the other took over from it."""
+
     async def named(self, client_id: str, said: str) -> Incident | None:
         """The incident a person means: by its number in the client, or by its id."""
 

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 
 from engine.desk.act import Act
-from engine.desk.acts import investigating, keep_open, memory, quiet, take, verdicts, why
+from engine.desk.acts import investigating, keep_open, memory, quiet, take, together, verdicts, why
 from engine.model.action import Action
 
 ACTS: Mapping[Action, Act] = {
@@ -21,6 +21,8 @@ ACTS: Mapping[Action, Act] = {
         quiet.SNOOZE_ACT,
         why.WHY,
         keep_open.KEEP_OPEN,
+        together.SAME_AS,
+        together.NOT_RELATED,
         memory.SAVE_TO_MEMORY,
     )
 }

@@ -16,7 +16,6 @@ _AFTER: Mapping[IndicatorKind, str] = {
     IndicatorKind.HEX: "[0-9a-f]*(?![a-z0-9_-])",
     IndicatorKind.POD: r"(?![a-z0-9]|-[a-z0-9])",
     IndicatorKind.URL: "(?![a-z0-9])",
-    IndicatorKind.PATH: "(?![a-z0-9_-])",
 }
 _PREFIX = re.compile("(?:sha(?:1|256|512):|0x)(?=[0-9a-f]{7})")
 _SPELLED = SPELLED.keys() | {word.title() for word in SPELLED}
@@ -62,7 +61,7 @@ class Corpus:
         """Every point in time, and for each its parts."""
         whole = set(self._moments())
         parts = {Moment("", m.clock) for m in whole} | {Moment(m.day, "") for m in whole}
-        months = {Moment(m.day[5:], m.clock) for m in whole if len(m.day) > 5}  # noqa: PLR2004
+        months = {Moment(m.day[5:], m.clock) for m in whole}
         return frozenset(whole | parts | months)
 
     def _moments(self) -> Iterator[Moment]:

@@ -4,18 +4,19 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
-from engine.groundedness.figures import amount, starts_amount
+from engine.groundedness.figures import amount, is_nothing, starts_amount
 from engine.groundedness.kinds import Indicator, IndicatorKind
 from engine.groundedness.names import by_event, by_known, by_label, by_pair
 from engine.groundedness.shapes import by_shape, is_constant
 from engine.groundedness.times import DATE, MONTHS, TIME, moment, span
-from engine.groundedness.vocabulary import SCHEMA_KEYS, SPELLED, STATES
+from engine.groundedness.vocabulary import LOG_STARTS, SCHEMA_KEYS, SPELLED, STATES
 from engine.groundedness.words import Word, word_after, words
 
 _UNREMARKABLE = frozenset("-~*")
 _MONTH_NAMES = frozenset(name.title() for name in MONTHS)
 _WANTED = SPELLED.keys() | {word.title() for word in SPELLED} | STATES | _MONTH_NAMES
 _LONGEST_TIME = 48
+_LINE_STARTS = frozenset(["", "\n", '"'])
 
 
 def indicators(text: str, known: Sequence[str] = ()) -> tuple[Indicator, ...]:
@@ -40,6 +41,8 @@ class _Scan:
     known: frozenset[str]
     taken: int = 0
     """Up to where the text was taken."""
+    log_end: int = 0
+    """Where the newest line that is a log's ends."""
 
     def run(self) -> Iterator[Indicator]:
         """Read word by word."""
@@ -51,9 +54,11 @@ class _Scan:
                 yield found
 
     def _read(self, word: Word) -> Indicator | None:
-        if word.key.lower() in SCHEMA_KEYS or _UNREMARKABLE.issuperset(word.text):
+        text = word.text
+        if (word.key and word.key.lower() in SCHEMA_KEYS) or _UNREMARKABLE.issuperset(text):
             return None
-        if word.text[0].isdigit() or word.text in _MONTH_NAMES:
+        dated = text[0].isdigit() and (":" in text or "-" in text or "/" in text)
+        if dated or text in _MONTH_NAMES:
             found = self._moment(word)
             if found is not None:
                 return found
@@ -63,7 +68,7 @@ class _Scan:
         """Read a point in time of one, two or three words."""
         more = 2 if word.text in _MONTH_NAMES else 1 if DATE.fullmatch(word.text) else 0
         told = self._dated(word, more) if more else word.text if span(word.text) else ""
-        if not told and more < 2 and moment(word.text) is not None:  # noqa: PLR2004 no month alone
+        if not told and moment(word.text) is not None:
             told = word.text
         self.taken = word.start + len(told)
         return Indicator(kind=IndicatorKind.TIMESTAMP, text=told) if told else None
@@ -71,9 +76,8 @@ class _Scan:
     def _dated(self, word: Word, more: int) -> str:
         """Give a date with the time right after it, empty where none follows."""
         ahead = self.text[word.start : word.start + _LONGEST_TIME]
-        parts = ahead.split(maxsplit=more + 1)[: more + 1]
-        last = parts[-1].strip(".,;)]\"'")
-        if len(parts) <= more or not TIME.fullmatch(last):
+        last = ahead.split()[: more + 1][-1].strip(".,;)]\"'")
+        if not TIME.fullmatch(last):
             return ""
         told = ahead[: ahead.index(last, len(word.text)) + len(last)]
         return told if moment(" ".join(told.split())) is not None else ""
@@ -82,6 +86,8 @@ class _Scan:
         if not starts_amount(word.text) or (word.opener == "[" and word.text[0].isdigit()):
             return None
         after = word_after(self.text, word)
+        if word.opener == "(" and is_nothing(word.text):
+            return None
         found = amount(word.text, word.before, after, word.key.lower())
         if found is not None:
             self.taken = word.start + len(found.text)
@@ -89,7 +95,9 @@ class _Scan:
 
     def _name(self, word: Word) -> Indicator | None:
         if "=" in word.text and "://" not in word.text:
-            return _pair(word.text)
+            found, logged = _pair(word.text), self._is_logged(word)
+            form = logged and found is not None and found.kind is IndicatorKind.PAIR
+            return None if form else found
         if self._is_heading(word):
             return None
         key = "n" if word.before == "-n" else word.key
@@ -104,6 +112,13 @@ class _Scan:
             or by_event(word.text, word.before)
             or self._known_with_port(word)
         )
+
+    def _is_logged(self, word: Word) -> bool:
+        """Whether it is one of the pairs a line of a log consists of, as in `ts=… method=GET`."""
+        if word.opener in _LINE_STARTS and word.text.partition("=")[0] in LOG_STARTS:
+            end = self.text.find("\n", word.end)
+            self.log_end = len(self.text) if end < 0 else end
+        return word.start < self.log_end
 
     def _is_heading(self, word: Word) -> bool:
         """Whether it names a paragraph, as in `SUMMARY_OF:`, or a field, as in `Strategy:   x`."""

@@ -1,7 +1,6 @@
 """Amounts: numbers with their units, ranges, shares and counts in words."""
 
 import re
-from decimal import Decimal
 from functools import lru_cache
 from typing import NamedTuple
 
@@ -41,8 +40,9 @@ def number(text: str) -> str:
     plain = text.replace(",", "")
     if len(plain) > _LONGEST_NUMBER:
         return plain
-    told = f"{Decimal(plain):f}"
-    return told.rstrip("0").rstrip(".") if "." in told else told.lstrip("0") or "0"
+    whole, _, part = plain.partition(".")
+    told, digits = whole.lstrip("0") or "0", part.rstrip("0")
+    return f"{told}.{digits}" if digits else told
 
 
 @lru_cache(maxsize=4096)
@@ -69,6 +69,11 @@ def starts_amount(text: str) -> bool:
     return text[0] in _FIRST or text.lower() in SPELLED
 
 
+def is_nothing(text: str) -> bool:
+    """Whether it is a share of nothing, which beside a count in brackets says nothing more."""
+    return text.endswith("%") and not text[:-1].strip("0.")
+
+
 @lru_cache(maxsize=4096)
 def amount(text: str, before: str, after: str, key: str) -> Indicator | None:
     """Say what amount a word is part of, given the words next to it.
@@ -84,7 +89,8 @@ def amount(text: str, before: str, after: str, key: str) -> Indicator | None:
     if _SPELL.fullmatch(text) and figure(text) is None:
         return Indicator(kind=IndicatorKind.DURATION, text=text)
     seen = figure(text)
-    if seen is None:
+    if seen is None or (before == "all" and len(text) == 1):
+        # All 3 pods: the news is that it is every one of them.
         return None
     if _names_code(before) or _names_code(key):
         return _code(seen)

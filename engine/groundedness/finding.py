@@ -5,12 +5,12 @@ from collections.abc import Iterator, Sequence
 from engine.groundedness.score import Groundedness, score
 from engine.groundedness.vocabulary import NAMESPACE_KEYS, SERVICE_KEYS
 from engine.model.finding import (
+    MODEL_QUERY,
     CheckResult,
     CheckSource,
     Claim,
     Draft,
     Judgement,
-    PlannedCheckKind,
     Round,
     Ruling,
 )
@@ -70,7 +70,7 @@ def _evidence(pack: Pack, round_: Round | None) -> Iterator[str]:
 
 def _seen(result: CheckResult) -> str:
     """Give a result's text and scope, without the expression a model wrote and its matchers."""
-    if result.source is CheckSource.MODEL and result.kind == PlannedCheckKind.PROMQL:
+    if result.source is CheckSource.MODEL and result.kind == MODEL_QUERY:
         return result.text.partition("\n")[2]
     return "\n".join([result.text, *(f"{name}={value}" for name, value in result.scope.items())])
 

@@ -70,7 +70,7 @@ def by_pair(word: str) -> Indicator | None:
     name, _, value = word.partition("=")
     value = value.lstrip("=~")
     name = name.lstrip("-")
-    if not _PAIR_NAME.fullmatch(name) or not _PAIR_VALUE.fullmatch(value) or "!" in name:
+    if not _PAIR_NAME.fullmatch(name) or not _PAIR_VALUE.fullmatch(value):
         return None
     labelled = by_label(name, value)
     if labelled is not None:

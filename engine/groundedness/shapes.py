@@ -11,11 +11,13 @@ from engine.groundedness.vocabulary import (
     ACTIONS,
     ERROR_NAMES,
     FILE_ENDS,
+    JUDGED,
     MEASURES,
     PRODUCTS,
     SERIES_ENDS,
     SERIES_STARTS,
     SIGNALS,
+    TAINTS,
 )
 
 _UUID = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}", re.IGNORECASE)
@@ -31,7 +33,7 @@ _WAIT = re.compile(r"[A-Z]\w{1,40}:[A-Z]\w{1,60}")
 _SERIES = re.compile(r"[a-z][a-z0-9]*_[a-z0-9_:]{2,200}")
 _EMAIL = re.compile(r"[\w.+-]{1,80}@[A-Za-z][\w.-]{1,200}")
 _ARN = re.compile(r"arn:[a-z-]{2,20}:[\w:/+=,.@*-]{3,400}")
-_DOMAIN_USER = re.compile(r"[A-Za-z][\w.-]{1,30}\\[A-Za-z][\w.-]{1,60}\$?")
+_DOMAIN_USER = re.compile(r"[A-Za-z][\w.-]{0,29}[\w-]\\[A-Za-z][\w.-]{1,60}\$?")
 _LEAST_LOWER = 3
 
 
@@ -105,16 +107,18 @@ def is_constant(word: str) -> bool:
 def _humps(word: str) -> IndicatorKind | None:
     if _WAIT.fullmatch(word):
         return IndicatorKind.REASON
-    if not _HUMPS.fullmatch(word) or word in PRODUCTS or not _has_humps(word):
+    if not _HUMPS.fullmatch(word) or not PRODUCTS.isdisjoint({word, word.removesuffix("s")}):
         return None
-    return IndicatorKind.METRIC if word.endswith(MEASURES) else IndicatorKind.REASON
+    if not _has_humps(word):
+        return None
+    measures = word.endswith(MEASURES) and not JUDGED.search(word)
+    return IndicatorKind.METRIC if measures else IndicatorKind.REASON
 
 
 def _has_humps(word: str) -> bool:
     lower = sum(c.islower() for c in word)
     upper = sum(c.isupper() for c in word)
-    plural = word.endswith("s") and word[:-1].isupper()
-    return lower >= _LEAST_LOWER and upper > 1 and not plural
+    return lower >= _LEAST_LOWER and upper > 1
 
 
 def _series(word: str) -> IndicatorKind | None:
@@ -132,6 +136,8 @@ def _image(word: str) -> IndicatorKind | None:
     name, colon, tag = word.rpartition(":")
     if not colon or not name or "/" in tag or tag.isdigit() or not name.islower():
         return None
+    if tag in TAINTS:
+        return None
     if "@sha256" in name or ("/" in name and "." in name.partition("/")[0]):
         return IndicatorKind.IMAGE
     plain = name.replace("/", "").replace("-", "").replace("_", "").replace(".", "").isalnum()
@@ -141,7 +147,7 @@ def _image(word: str) -> IndicatorKind | None:
 
 def _path(word: str) -> IndicatorKind | None:
     if word[:1] in "/~" and len(word) > 2:  # noqa: PLR2004 a slash and a name
-        named = any(c.isalpha() for c in word) and "//" not in word
+        named = any(c.isalpha() for c in word) and "//" not in word and not word.endswith("$/")
         return IndicatorKind.PATH if named else None
     if word[1:3] == ":\\":
         return IndicatorKind.PATH
@@ -150,6 +156,7 @@ def _path(word: str) -> IndicatorKind | None:
     is_file = (
         dot
         and end in FILE_ENDS
+        and not (name[0] == "." and "." in stem[1:] and "/" not in name)
         and stem.replace("/", "").replace("_", "").replace("-", "").replace(".", "").isalnum()
     )
     return IndicatorKind.PATH if is_file and (not line or line.isdigit()) else None

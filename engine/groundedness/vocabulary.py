@@ -1,6 +1,7 @@
 """Closed lists the patterns lean on: units, nouns that are counted, names of kinds."""
 
 import errno
+import re
 import signal
 from collections.abc import Mapping
 
@@ -93,9 +94,11 @@ PRODUCTS = _set(
     "ElasticSearch OpenShift OpenStack OpenTelemetry CoreDNS CloudWatch CloudFront CloudTrail "
     "CloudFormation PagerDuty OpsGenie DataDog NewRelic JavaScript TypeScript NodeJS HAProxy "
     "PgBouncer LogQL PromQL TraceQL GraphQL NoSQL DevOps WebSocket WebSockets LoadBalancer "
-    "NodePort ClusterIP"
+    "NodePort ClusterIP ServiceMonitor PodMonitor PrometheusRule AlertmanagerConfig EmptyDir "
+    "StorageClass IngressClass PriorityClass NodeGroup NodePool BestEffort ClusterFirst "
+    "RollingUpdate IfNotPresent LastHeartbeatTime LastTransitionTime RequestID TraceID SpanID"
 )
-"""Names of kinds and products in one word of two humps: they point at nothing in particular."""
+"""Kinds, products, columns and defaults in one word of humps: they point at nothing."""
 
 MEASURES = (
     "IOPS", "Latency", "Utilization", "Usage", "Connections", "Lag", "Generation", "Throughput",
@@ -144,8 +147,15 @@ SERVICE_KEYS = _set(
 HOST_KEYS = _set("node host hostname node_name nodename")
 POD_KEYS = frozenset(["pod", "pod_name", "kube_pod"])
 ACCOUNT_KEYS = _set("user username login account principal")
-SCHEMA_KEYS = _set("schema_version apiversion api_version tool_name invocation")
-"""Their values describe the record, not the world."""
+SCHEMA_KEYS = _set(
+    "schema_version apiversion api_version tool_name toolset_name invocation keyword keywords"
+)
+"""Their values describe the record, or what was searched for, not the world."""
+LOG_STARTS = _set("ts time timestamp t level lvl")
+"""What a line of a log in pairs begins with; most of its pairs are the form, not the news."""
+TAINTS = _set("NoExecute NoSchedule PreferNoSchedule")
+JUDGED = re.compile(r"(?:High|Low|Has|Too|Not|No|Insufficient|Missing|Exceeded)(?=[A-Z])")
+"""What a name that judges a measure holds, as rules and conditions are called."""
 NO_MEMBERS = _set(
     "step phase top tier sev level layer part stage type class version pool group "
     "option rule line utf sha iso p case page round attempt shard h"

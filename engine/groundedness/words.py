@@ -13,7 +13,7 @@ _WIDE = "".join(chr(0xFEE0 + ord(mark)) for mark in ",;:!?()")
 _DELIMITERS = rf"\s\"'`“”\u2018\u2019(){{}}\[\];<>|—→{_CJK}{_WIDE}"
 _WORD = re.compile(f"[^{_DELIMITERS}]+")
 _NEXT = re.compile(rf"\s{{0,8}}([^{_DELIMITERS}]+)")
-_TRAILING = ".,:!?*…"
+_TRAILING = ".,:!?*…\\\x1b"
 _LEADING = "*,:!?…"
 _FIGURES = frozenset("0123456789,.:-+~≈\u2013")
 _NAMING = (":", "=")
@@ -84,8 +84,10 @@ def _cut(text: str, at: int, part: str, last: str, key: str) -> Word | None:
     clean = word if word.startswith("::") else word.lstrip(_LEADING)
     if not clean:
         return None
-    start, end = at + len(word) - len(clean), at + len(word)
-    return Word(clean, start, text[start - 1 : start], text[end : end + 1], last.lower(), key)
+    end = at + len(word)
+    start = end - len(clean)
+    before = last if not last or last.islower() else last.lower()
+    return Word(clean, start, text[start - 1 : start], text[end : end + 1], before, key)
 
 
 def _left_by(word: Word, part: str) -> tuple[str, str]:

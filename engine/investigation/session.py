@@ -1,7 +1,7 @@
 """One triage at work: its case, the world it may touch, and what all its calls have in common."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from engine.host_watch import HostWatch
 from engine.investigation.bounds import Bounds
@@ -47,6 +47,10 @@ class JudgePorts:
     extra_matchers: Mapping[str, str] = field(default_factory=dict)
     hosts: HostWatch | None = None
     correlation: CorrelationRule = field(default_factory=CorrelationRule)
+
+    def hearing(self, events: Events) -> "JudgePorts":
+        """The same world with a listener of one's own."""
+        return replace(self, events=events)
 
     @property
     def reach(self) -> Reach:

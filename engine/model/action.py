@@ -17,6 +17,7 @@ class Action(StrEnum):
     NOT_RELATED = "not_related"
     INVESTIGATE = "investigate"
     STOP = "stop"
+    CHOOSE_SCOPE = "choose_scope"
     KEEP_OPEN = "keep_open"
     APPROVE_FIX = "approve_fix"
     REJECT_FIX = "reject_fix"

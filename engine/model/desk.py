@@ -79,6 +79,8 @@ class AnswerKind(StrEnum):
     NOTHING_RUNS = "nothing_runs"
     INCOMPLETE = "incomplete"
     """What was handed in misses something."""
+    NOTHING_ELSE = "nothing_else"
+    """There is nothing it could be merged with or taken apart from."""
     NOT_THERE = "not_there"
     """What it names is not there, or another client's."""
     OLD_CARD = "old_card"

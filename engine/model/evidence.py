@@ -95,6 +95,10 @@ class GapCause(StrEnum):
     GARBLED = "garbled"
     TOO_LARGE = "too_large"
     BREAKER_OPEN = "breaker_open"
+    NOT_LET_IN = "not_let_in"
+    """It does not know us, or does not allow us this."""
+    TOO_OFTEN = "too_often"
+    """It is asked more than it wants to be."""
 
 
 class Gap(Frozen):

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from enum import StrEnum
+from typing import Final
 
 from pydantic import AwareDatetime, Field
 from typing_extensions import override
@@ -39,6 +40,10 @@ class PlannedCheckKind(StrEnum):
 
     PROMQL = "promql"
     INCIDENTS_IN_WINDOW = "incidents_in_window"
+
+
+MODEL_QUERY: Final = "model_promql"
+"""The kind of check a planned query becomes."""
 
 
 class PlannedCheck(Frozen):

@@ -62,7 +62,7 @@ class Scope(Frozen):
     def peers(self, metric: str, extra: str = "") -> str:
         """Select what fails and its peers, so that one query answers for both."""
         chosen = selector(metric, self.group)
-        pods = f"pod=~{quote(_pods_of(self.workload))}" if self.workload else ""
+        pods = f"pod=~{quote(pods_of(self.workload))}" if self.workload else ""
         more = ",".join(filter(None, (pods, extra)))
         if not more:
             return chosen
@@ -89,7 +89,8 @@ class Scope(Frozen):
         return tuple(Scope.of(step) for step in _once(steps) if step)
 
 
-def _pods_of(workload: str) -> str:
+def pods_of(workload: str) -> str:
+    """Write the pattern that the names of a workload's pods fit."""
     return _SPECIAL.sub(r"\\\g<0>", workload) + "-.+"
 
 

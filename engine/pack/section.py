@@ -1,7 +1,7 @@
 """What a pack section is, and what it is given to work with."""
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
 from enum import StrEnum
 from typing import Protocol
@@ -41,6 +41,8 @@ class SectionNote(StrEnum):
     NO_HOST = "no_host"
     NO_CHANGE_SOURCE = "no_change_source"
     SENDER_TRUNCATED = "sender_truncated"
+    NO_SCOPE = "no_scope"
+    """The alert carries nothing its backend could be asked by."""
     PARTLY = "partly"
     """Some of its questions were not answered."""
 
@@ -73,6 +75,10 @@ class Ports:
     changes: ChangeLog | None = None
     hosts: HostWatch | None = None
     memory: Memory | None = None
+    logs: EvidenceTool | None = None
+    log_matchers: Mapping[str, str] = field(default_factory=dict)
+    """Labels every log line of this client carries."""
+    kubernetes: EvidenceTool | None = None
 
     def clean(self, text: str) -> str:
         """Take out what nobody can see, then what nobody may see."""

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 
+from engine.model.finding import MODEL_QUERY
 from engine.model.pack import CauseClass
 
 _WIDE = frozenset(
@@ -29,7 +30,7 @@ _REFUTES: Mapping[str, frozenset[CauseClass]] = {
     "incidents_in_window": frozenset(),
     "cause_series": frozenset(),
     "widened": frozenset(),
-    "model_promql": frozenset(CauseClass) - {CauseClass.OTHER},
+    MODEL_QUERY: frozenset(CauseClass) - {CauseClass.OTHER},
 }
 """A query of the model's own asks what its author thought of, so it may speak to any class that
 says something: what is only called "other" can be contradicted by nothing. Other incidents name

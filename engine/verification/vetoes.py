@@ -119,7 +119,7 @@ def blamed_changes(accused: Accused) -> tuple[ChangeFacts, ...]:
     """
     cited = [i.facts for i in accused.cited_items if isinstance(i.facts, ChangeFacts)]
     own = tuple(change for change in cited if accused.changed(change))
-    if own or cited:
+    if cited:
         return own or tuple(cited)
     if accused.cause.cause_class not in _POINTED:
         return ()
@@ -158,9 +158,8 @@ def _never_looked_at(accused: Accused) -> bool:
 def _peers_are_well(accused: Accused) -> bool:
     """Whether something is blamed that takes its neighbours along, and all of them are up."""
     floor = [r for r in accused.results if r.source is CheckSource.FLOOR and r.scoped]
-    ratios = [(r.figures.get("good"), r.figures.get("every")) for r in floor]
-    known = [(good, every) for good, every in ratios if good is not None and every is not None]
-    well = any(good == every >= FEWEST_PEERS for good, every in known)
+    ratios = [(r.figures.get("good", 0), r.figures.get("every", -1)) for r in floor]
+    well = any(good == every >= FEWEST_PEERS for good, every in ratios)
     return well and accused.cause.cause_class in _TAKES_ALONG
 
 

@@ -118,6 +118,22 @@ def test_brier_and_calibration_error() -> None:
     assert quality([(0.95, False), (0.05, True)]).ece == pytest.approx(0.95)
 
 
+def test_ten_bins_are_closed_above_and_the_first_holds_nothing_at_all_too() -> None:
+    assert quality([(0.1, True), (0.05, False)]).ece == pytest.approx(0.425)
+    assert quality([(0.0, True), (0.05, False)]).ece == pytest.approx(0.475)
+    assert quality([(0.1, True), (0.15, False)]).ece == pytest.approx((0.9 + 0.15) / 2)
+    assert quality([(1.0, False), (0.95, True)]).ece == pytest.approx(0.475)
+    assert quality([(0.5, True)]).labels == 1
+
+
+def test_equal_shares_are_one_and_what_lies_between_two_is_on_their_line() -> None:
+    (knot,) = pooled([(0.4, True), (0.2, True)])
+    assert (knot.least, knot.most, knot.share, knot.weight) == (0.2, 0.4, 1, 2)
+    apart = pooled([(0.2, False), (0.6, True), (0.6, False)])
+    read = [interpolated(apart, value) for value in (0.1, 0.2, 0.3, 0.4, 0.6, 0.7)]
+    assert read == pytest.approx([0, 0, 0.125, 0.25, 0.5, 0.5])
+
+
 def test_the_report_says_what_is_known_of_a_model() -> None:
     few = lines("m", labels((0.8, 1, 2)))
     assert few == [

@@ -19,7 +19,7 @@ from engine.errors import (
     UnknownModelError,
     UnusableReplyError,
 )
-from engine.failures import Dead, RetryAt, failure_class, next_step
+from engine.failures import Dead, RetryAt, failure_class, hinted_s, next_step
 from engine.gate import GateFacts, gate
 from engine.model.alert import AlertClass, Severity
 from engine.model.org import Flags, RoomTriage
@@ -92,6 +92,13 @@ def test_a_hint_may_only_lengthen_a_wait_and_no_more_than_to_fifteen_minutes(
     hint_s: float | None, waited: float
 ) -> None:
     assert wait_s(TransientError(retry_after_s=hint_s), 1) == waited
+
+
+@pytest.mark.parametrize(
+    ("hint_s", "read_s"), [(None, 0), (-1, 0), (0, 0), (0.5, 0.5), (900, 900), (901, 900)]
+)
+def test_a_hint_is_read_as_seconds_within_bounds(hint_s: float | None, read_s: float) -> None:
+    assert hinted_s(hint_s) == read_s
 
 
 @given(delivery=st.integers(-5, 60), hint=st.none() | st.floats())

@@ -41,7 +41,7 @@ def faults(tree: ast.Module) -> list[Fault]:
         id(inner) for node in ast.walk(tree) for part in _idle(node) for inner in ast.walk(part)
     }
     found = [
-        Fault(place, getattr(node, "lineno", 0), what, change)
+        Fault(place, _line(node), what, change)
         for place, node in enumerate(ast.walk(tree))
         if id(node) not in idle
         for what, change in _of(node)
@@ -49,8 +49,12 @@ def faults(tree: ast.Module) -> list[Fault]:
     return sorted(found, key=lambda fault: (fault.line, fault.node))
 
 
+def _line(node: ast.AST) -> int:
+    return int(getattr(node.target if isinstance(node, ast.comprehension) else node, "lineno", 0))
+
+
 PLAIN = frozenset(
-    {"property", "cached_property", "cache", "staticmethod", "classmethod", "override"}
+    {"property", "cached_property", "cache", "lru_cache", "staticmethod", "classmethod", "override"}
 )
 """Decorators under which the function itself can be reached."""
 
@@ -61,10 +65,26 @@ def swappable(tree: ast.Module) -> frozenset[int]:
     for one in tree.body:
         if isinstance(one, ast.ClassDef):
             found += [m for m in one.body if isinstance(m, ast.FunctionDef | ast.AsyncFunctionDef)]
-    reached = [f for f in found if {ast.unparse(d) for d in f.decorator_list} <= PLAIN]
+    at_once = _called_on_loading(tree)
+    reached = [
+        f
+        for f in found
+        if {_called(d) for d in f.decorator_list} <= PLAIN and f.name not in at_once
+    ]
     return frozenset(
         line for f in reached for line in range(f.body[0].lineno, (f.end_lineno or 0) + 1)
     )
+
+
+def _called_on_loading(tree: ast.Module) -> frozenset[str]:
+    """Name the functions that make the module's constants: later nobody asks them."""
+    made = [one for one in tree.body if isinstance(one, ast.Assign | ast.AnnAssign)]
+    calls = [node for one in made for node in ast.walk(one) if isinstance(node, ast.Call)]
+    return frozenset(call.func.id for call in calls if isinstance(call.func, ast.Name))
+
+
+def _called(decorator: ast.expr) -> str:
+    return ast.unparse(decorator.func if isinstance(decorator, ast.Call) else decorator)
 
 
 def _idle(node: ast.AST) -> Iterator[ast.AST]:
@@ -73,6 +93,8 @@ def _idle(node: ast.AST) -> Iterator[ast.AST]:
         case ast.FunctionDef() | ast.AsyncFunctionDef():
             yield from node.decorator_list
             yield from filter(None, [node.returns])
+        case ast.ClassDef():
+            yield from node.decorator_list
         case ast.AnnAssign():
             yield node.annotation
         case ast.arg(annotation=ast.AST() as note):
@@ -98,7 +120,9 @@ def _of_flow(node: ast.AST) -> Iterator[tuple[str, Change]]:
             yield "condition turned round", _negated("test")
         case ast.comprehension(ifs=[_, *_]):
             yield "filter turned round", _filter_turned
-        case ast.Return(value=ast.AST() as value) if not _says_none(value):
+        case ast.Return(value=ast.Constant(value=str())):
+            yield "returns other text", _set("value", ast.Constant("other"))
+        case ast.Return(value=ast.AST() as value) if not _says_nothing(value):
             yield "returns None", _set("value", ast.Constant(None))
         case ast.Expr(value=ast.Call() | ast.Await()):
             yield "call dropped", _set("value", ast.Constant(None))
@@ -122,8 +146,9 @@ def _is_rule(elements: list[ast.expr]) -> bool:
     return 1 < len(elements) <= MOST_ELEMENTS and named
 
 
-def _says_none(value: ast.AST) -> bool:
-    return isinstance(value, ast.Constant) and value.value is None
+def _says_nothing(value: ast.AST) -> bool:
+    """Whether None would say the same; False and 0 are turned into something as values."""
+    return isinstance(value, ast.Constant) and not value.value
 
 
 def _other(value: float) -> float:

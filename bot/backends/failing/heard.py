@@ -13,6 +13,7 @@ MOST_NODES = 5_000
 
 _MOST_TRIES = 20
 _QUOTES_US = re.compile(r"(?:^|[\s:\"'(-])(?:(?:messages|tools)\.\d|system(?:[.:\[]|$))")
+_SPELLINGS = (("'", '"'), (": None", ": null"), (": True", ": true"), (": False", ": false"))
 _CODE_KEYS = frozenset(
     {"code", "type", "error_code", "status", "__type", "error_name", "reason", "errortype"}
 )
@@ -140,5 +141,6 @@ def _json_at(text: str, begin: int) -> tuple[object, int] | None:
 
 def _with_double_quotes(text: str) -> str:
     """Spell a Python literal as JSON, at the same length."""
-    swapped = text.replace("'", '"').replace(": None", ": null")
-    return swapped.replace(": True", ": true")
+    for own, other in _SPELLINGS:
+        text = text.replace(own, other)
+    return text

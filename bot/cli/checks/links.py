@@ -42,7 +42,7 @@ def _host(word: str) -> str:
 
 
 def _listed(settings: Settings, own: ClientSettings) -> set[str]:
-    backends = (own.prometheus, own.alertmanager)
+    backends = (own.prometheus, own.alertmanager, own.loki, own.zabbix)
     public = [backend.public_url for backend in backends if backend is not None]
     given = [*public, settings.http.public_url, *settings.links.hosts]
     return {_host(url) or url.lower() for url in given if url}

@@ -31,7 +31,7 @@ async def zabbix(hosts: ZabbixHosts, url: str) -> Line:
 def _visible(said: str, seen: int | Gap) -> Line:
     if isinstance(seen, Gap):
         told = f"{said}: {seen.detail or seen.cause}"
-        refused = seen.cause is GapCause.REFUSED
+        refused = seen.cause in {GapCause.REFUSED, GapCause.NOT_LET_IN}
         cure = "put a valid API token into zabbix.bearer_file" if refused else "try again"
         return bad(PART, told, cure, _NO_HOSTS)
     if not seen:

@@ -3,9 +3,8 @@
 from pydantic import Field
 
 from engine.fence import LABEL_CHARACTERS
-from engine.investigation.tool import Arguments, Bench, Refused, Told, Tool, Wanted
-from engine.investigation.tools import lines
-from engine.model.evidence import Question
+from engine.investigation.tool import Arguments
+from engine.investigation.tools.lines import line_tool
 from engine.model.ledger import ToolName
 
 
@@ -19,24 +18,10 @@ class Asked(Arguments):
     )
 
 
-async def want(asked: Asked, bench: Bench) -> Wanted | Refused:
-    """Take the name."""
-    assert bench.compliance is not None
-    now = bench.reach.clock.now()
-    question = Question(tool=bench.compliance.name, queries={"about": asked.about}, at=now)
-    return Wanted(asked=asked.about, start_at=now, end_at=now, question=question)
-
-
-async def tell(wanted: Wanted, bench: Bench) -> Told:
-    """Give the facts."""
-    assert bench.compliance is not None
-    return await lines.told(wanted, bench.compliance)
-
-
-TOOL = Tool(
-    name=ToolName.COMPLIANCE_FACTS,
-    arguments=Asked,
-    offered=lambda bench: bench.compliance is not None,
-    want=want,
-    tell=tell,
+TOOL = line_tool(
+    ToolName.COMPLIANCE_FACTS,
+    Asked,
+    backend=lambda bench: bench.compliance,
+    queries=lambda asked, _: {"about": asked.about},
+    when=lambda _, bench: bench.reach.clock.now(),
 )

@@ -1,17 +1,16 @@
 """Log lines of what carries some labels. The query is written here, never by a model."""
 
+from collections.abc import Mapping
 from typing import Annotated
 
 from pydantic import Field, StringConstraints
 
 from engine.fence import LABEL_CHARACTERS
-from engine.investigation.tool import Arguments, Bench, Refused, Told, Tool, Wanted
-from engine.investigation.tools import lines
-from engine.investigation.tools.span import END, START, Moment, window
-from engine.model.evidence import Question
+from engine.investigation.tool import Arguments, Bench
+from engine.investigation.tools.lines import line_tool, stretch
+from engine.investigation.tools.span import END, START, Moment
+from engine.log_queries import log_query
 from engine.model.ledger import ToolName
-from engine.promql.selectors import selector
-from engine.promql.strings import quote
 
 MOST_LABELS = 10
 Name = Annotated[str, StringConstraints(pattern=r"^[a-zA-Z_][a-zA-Z0-9_]{0,63}$")]
@@ -31,29 +30,11 @@ class Asked(Arguments):
     end: Moment | None = END
 
 
-async def want(asked: Asked, bench: Bench) -> Wanted | Refused:
+def queries(asked: Asked, bench: Bench) -> Mapping[str, str]:
     """Write the query, held to the client's own matchers whatever the model gave."""
-    span = window(asked.start, asked.end, bench)
-    if isinstance(span, Refused):
-        return span
-    assert bench.logs is not None
-    held = {**asked.labels, **bench.log_matchers}
-    having = f" |= {quote(asked.contains)}" if asked.contains else ""
-    query = f"{selector(None, held)}{having}"
-    question = Question(tool=bench.logs.name, queries={"logs": query}, window=span)
-    return Wanted(asked=query, start_at=span.start_at, end_at=span.end_at, question=question)
+    return {"logs": log_query(asked.labels, bench.log_matchers, contains=asked.contains)}
 
 
-async def tell(wanted: Wanted, bench: Bench) -> Told:
-    """Give the newest lines."""
-    assert bench.logs is not None
-    return await lines.told(wanted, bench.logs)
-
-
-TOOL = Tool(
-    name=ToolName.LOGS,
-    arguments=Asked,
-    offered=lambda bench: bench.logs is not None,
-    want=want,
-    tell=tell,
+TOOL = line_tool(
+    ToolName.LOGS, Asked, backend=lambda bench: bench.logs, queries=queries, when=stretch
 )

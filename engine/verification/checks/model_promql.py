@@ -1,5 +1,6 @@
 """A query the model thinks could disprove its own draft."""
 
+from engine.model.finding import MODEL_QUERY
 from engine.promql.policy import FOR_MODELS
 from engine.verification.kind import CheckKind, Reach, Seen, Subject
 from engine.verification.querying import queried
@@ -10,4 +11,4 @@ async def run(subject: Subject, reach: Reach) -> Seen:
     return await queried(subject, reach, FOR_MODELS)
 
 
-CHECK = CheckKind(name="model_promql", run=run)
+CHECK = CheckKind(name=MODEL_QUERY, run=run)

@@ -1,4 +1,5 @@
 import asyncio
+import ssl
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 
@@ -138,3 +139,16 @@ async def test_a_request_carries_what_the_settings_say(
     )
     await http.get("/")
     assert seen == [value]
+
+
+async def test_a_certificate_nobody_trusts_is_told_apart_from_silence() -> None:
+    def distrust(request: httpx.Request) -> httpx.Response:
+        error = ssl.SSLCertVerificationError("x")
+        error.verify_message = "self-signed certificate"
+        raise httpx.ConnectError("x", request=request) from error
+
+    http = BoundedHttp(
+        BackendSettings(url="https://b.test"), SystemClock(), httpx.MockTransport(distrust)
+    )
+    gap = await http.get("/")
+    assert gap == Gap(cause=GapCause.UNREACHABLE, detail="TLS: self-signed certificate")

@@ -136,8 +136,9 @@ def test_json_inside_text_is_opened_six_levels_deep(levels: int, failure: Failur
     assert judged(400, nested(levels, {"k": {"code": 402}})).failure is failure
 
 
-def test_a_body_in_pythons_own_spelling_is_opened_too() -> None:
-    said = "Error code: 400 - {'error': {'type': 'billing_error', 'param': None, 'message': 'x'}}"
+@pytest.mark.parametrize("value", ["None", "True", "False", "7", "'x'"])
+def test_a_body_in_pythons_own_spelling_is_opened_too(value: str) -> None:
+    said = f"Error code: 400 - {{'error': {{'type': 'billing_error', 'param': {value}}}}}"
     assert judged(400, said).failure is BILL
 
 

@@ -17,15 +17,19 @@ from bot.backends.of_client import connect
 from bot.cli.check import lines_of, table
 from bot.cli.checks.alertmanager import alertmanager, repeats_of
 from bot.cli.checks.changes import changes
+from bot.cli.checks.compliance import compliance
 from bot.cli.checks.database import database
+from bot.cli.checks.kubernetes import kubernetes
 from bot.cli.checks.line import Line, Mark
 from bot.cli.checks.links import links
+from bot.cli.checks.loki import loki
 from bot.cli.checks.memory import short_circuit
 from bot.cli.checks.model import budget, model
 from bot.cli.checks.prometheus import deploys_readable, prometheus
 from bot.cli.checks.slack import slack
 from bot.cli.checks.telegram import telegram
 from bot.cli.checks.webhook import receiver, webhook
+from bot.cli.checks.zabbix import zabbix
 from bot.config import (
     BackendSettings,
     ClientSettings,
@@ -34,10 +38,17 @@ from bot.config import (
     SlackSettings,
     TelegramSettings,
 )
+from bot.drill.doubles.faults import Answer, Fault, ReplyLost, answer, bad_gateway
+from bot.drill.doubles.kubernetes import TOKEN as TOKEN_OF_CLUSTER
+from bot.drill.doubles.kubernetes import KubernetesDouble
+from bot.drill.doubles.loki import LokiDouble
 from bot.drill.doubles.prometheus import MetricsDouble
 from bot.drill.doubles.serve import serve
 from bot.drill.doubles.slack import SlackDouble
 from bot.drill.doubles.telegram import TelegramDouble
+from bot.drill.doubles.zabbix import TOKEN as TOKEN_OF_ZABBIX
+from bot.drill.doubles.zabbix import Machine, ZabbixDouble
+from bot.tools.compliance import ComplianceFile
 from engine.model.alert import Alert, AlertStatus, Severity
 from engine.model.base import Frozen
 from engine.model.policy import TriageRule
@@ -349,6 +360,136 @@ def test_the_budget_line(usd: float, investigates: bool, mark: Mark) -> None:
 )
 def test_the_changes_line(sources: int, read: bool, mark: Mark) -> None:
     assert changes(sources, from_metrics=read).mark is mark
+
+
+async def of_loki(double: LokiDouble, url: str | None = None, **matchers: str) -> Line:
+    async with serve(double.app) as served:
+        at = url or served
+        own = ClientSettings(loki=BackendSettings(url=at, extra_matchers=matchers))
+        backends = connect(own, SystemClock(), "alertmanager")
+        assert backends.logs is not None
+        line = await loki(backends.logs.tool, at, backends.logs.matchers)
+        await backends.close()
+    return line
+
+
+def written(fault: Fault | None = None) -> LokiDouble:
+    double = LokiDouble(broken=fault)
+    double.plant({"app": "a", "pod": "a-1"})
+    return double
+
+
+@pytest.mark.parametrize(("double", "matchers", "mark", "said", "cure"), [
+    (written(), {"app": "a"}, OK, "2 labels", ""),
+    (written(), {"tenant": "a"}, BAD, "no line", "loki.extra_matchers"),
+    (LokiDouble(), {}, BAD, "no lines of the last hours", "ships logs"),
+    (written(answer(401, "no org id")), {}, BAD, "HTTP 401", "loki.bearer_file, basic_file or"),
+    (written(answer(429, "limit")), {}, BAD, "HTTP 429", "limits"),
+    (written(answer(404, "no")), {}, BAD, "HTTP 404", "base"),
+    (written(bad_gateway()), {}, BAD, "HTTP 502", "own log"),
+    (written(Answer(200, "<html>")), {}, BAD, "not as one should", "base"),
+    (written(ReplyLost()), {}, BAD, "not reachable", "curl"),
+])  # fmt: skip
+async def test_the_loki_line(
+    double: LokiDouble, matchers: Mapping[str, str], mark: Mark, said: str, cure: str
+) -> None:
+    line = await of_loki(double, **matchers)
+    assert line.mark is mark
+    assert said in line.said
+    assert cure in line.cure
+    assert bool(line.costs) is (mark is BAD)
+
+
+async def test_an_address_that_speaks_no_tls_has_a_cure_of_its_own() -> None:
+    async with serve(written().app) as url:
+        line = await of_loki(written(), url.replace("http:", "https:"))
+    assert "no trusted connection (TLS: " in line.said
+    assert "loki.ca_file" in line.cure
+
+
+async def of_kubernetes(
+    double: KubernetesDouble, tmp_path: Path, *, token: str = TOKEN_OF_CLUSTER, **matchers: str
+) -> Line:
+    (tmp_path / "token").write_text(token)
+    async with serve(double.app) as url:
+        own = ClientSettings(
+            kubernetes=BackendSettings(
+                url=url, bearer_file=tmp_path / "token", extra_matchers=matchers
+            )
+        )
+        backends = connect(own, SystemClock(), "alertmanager")
+        assert backends.kubernetes is not None
+        line = await kubernetes(backends.kubernetes.tool, url, matchers.get("namespace"))
+        await backends.close()
+    return line
+
+
+async def test_a_cluster_that_lets_its_events_be_listed_is_a_tick(tmp_path: Path) -> None:
+    everywhere = await of_kubernetes(KubernetesDouble(), tmp_path)
+    one = await of_kubernetes(KubernetesDouble(allowed=("shop",)), tmp_path, namespace="shop")
+    assert (everywhere.mark, one.mark) == (OK, OK)
+    assert everywhere.said.startswith("v1.31.2 at http://127.0.0.1")
+    assert everywhere.said.endswith("in every namespace")
+    assert one.said.endswith("in namespace shop")
+
+
+async def test_a_login_and_a_verb_that_are_missing_are_two_cures(tmp_path: Path) -> None:
+    stale = await of_kubernetes(KubernetesDouble(), tmp_path, token="stale")
+    assert (stale.mark, "kubernetes.bearer_file" in stale.cure) == (BAD, True)
+    forbidden = await of_kubernetes(KubernetesDouble(allowed=("shop",)), tmp_path)
+    assert forbidden.mark is BAD
+    assert 'cannot list resource "events"' in forbidden.said
+    assert "ClusterRole with the verb list on events" in forbidden.cure
+    assert "kubernetes.extra_matchers" in forbidden.cure
+    held = await of_kubernetes(KubernetesDouble(allowed=("shop",)), tmp_path, namespace="own")
+    assert "a Role with the verb list on events" in held.cure
+
+
+@pytest.mark.parametrize(("content", "mark", "said"), [
+    ("[{subject: n1, control: c, status: failed, at: 2026-11-29}]", OK, "1 facts"),
+    ("[]", BAD, "no facts"),
+    ("{a: 1}", BAD, "not a list of facts"),
+    (None, BAD, "FileNotFoundError"),
+])  # fmt: skip
+async def test_the_compliance_line(
+    tmp_path: Path, content: str | None, mark: Mark, said: str
+) -> None:
+    path = tmp_path / "facts.yaml"
+    if content is not None:
+        path.write_text(content)
+    line = await compliance(ComplianceFile(path, SystemClock()), path)
+    assert line.mark is mark
+    assert said in line.said
+    assert bool(line.cure) is (mark is BAD)
+
+
+async def test_a_zabbix_in_every_state_has_its_line(tmp_path: Path) -> None:
+    (tmp_path / "token").write_text(TOKEN_OF_ZABBIX)
+    seen = []
+    for double in (
+        ZabbixDouble(machines=[Machine("1", "web1", ["Web"])]),
+        ZabbixDouble(),
+        ZabbixDouble(version=(5, 0)),
+        ZabbixDouble(broken=answer(403, {})),
+    ):
+        async with serve(double.app) as url:
+            reached = BackendSettings(url=url, bearer_file=tmp_path / "token")
+            hosts = connect(ClientSettings(zabbix=reached), SystemClock(), "x")
+            assert hosts.hosts is not None
+            seen.append(await zabbix(hosts.hosts, url))
+            await hosts.close()
+    assert [line.mark for line in seen] == [OK, BAD, BAD, BAD]
+    assert [line.cure.split(" ")[0] for line in seen] == ["", "give", "update", "give"]
+    assert all(line.costs for line in seen[1:])
+
+
+async def test_what_is_not_set_up_says_what_it_costs(tmp_path: Path) -> None:
+    unset = Settings.model_validate({"database_url": "postgresql://u@127.0.0.1:1/x",
+                                     "home": tmp_path})  # fmt: skip
+    lines = await lines_of(unset)
+    for part in ("prometheus", "loki", "kubernetes", "compliance", "zabbix", "alertmanager"):
+        assert of(lines, part).mark is ABSENT
+        assert of(lines, part).costs, part
 
 
 def test_hosts_that_alerts_link_to_and_nobody_listed_are_named() -> None:

@@ -134,7 +134,7 @@ async def test_a_namespace_cannot_lead_anywhere_else() -> None:
 
 
 @pytest.mark.parametrize(("status", "body", "cause"), [
-    (403, b"{}", GapCause.REFUSED), (200, b"[]", GapCause.GARBLED),
+    (403, b"{}", GapCause.NOT_LET_IN), (200, b"[]", GapCause.GARBLED),
 ])  # fmt: skip
 async def test_whatever_the_cluster_says_is_an_outcome(
     status: int, body: bytes, cause: GapCause

@@ -65,7 +65,7 @@ INVALID_QUERY = 'invalid parameter "query": 1:7: parse error: unexpected end'
         (422, refused("execution", "found duplicate series"), GapCause.REFUSED),
         (503, refused("timeout", "query timed out"), GapCause.TIMED_OUT),
         (503, refused("unavailable", "not ready"), GapCause.REFUSED),
-        (401, b"go away", GapCause.REFUSED),
+        (401, b"go away", GapCause.NOT_LET_IN),
         (302, b"", GapCause.REFUSED),
         (200, b"<html>", GapCause.GARBLED),
         (200, {"status": "success"}, GapCause.GARBLED),

@@ -19,12 +19,14 @@ from engine.model.finding import (
     ClaimRuling,
     Draft,
     Judgement,
+    PlannedCheckKind,
     Round,
     RoundOutcome,
     Ruling,
 )
 from engine.model.pack import CauseClass, HistoryFacts, Item, Section, SectionName, SectionStatus
 from engine.model.policy import GroundednessRule
+from engine.verification.table import PLANNABLE
 from tests.engine.judged import pack
 
 RULE = GroundednessRule()
@@ -52,6 +54,11 @@ def names(result: Groundedness) -> tuple[list[str], list[str]]:
         ("state.waiting.reason=CrashLoopBackOff", '"reason": "CrashLoopBackOff"'),
         ("PodScheduled=False", '{"type": "PodScheduled", "status": "False"}'),
         ("twelve systems", "12 systems"),
+        ("12 systems", "twelve systems"),
+        ("12 systems", "Twelve systems"),
+        ("Oct 19 00:13:18", "2026-10-19T00:13:18Z"),
+        ("ready=1", "ready=1 of it"),
+        ("ready=1", "ready:1 of it"),
         ("10.0.0.7:443", "dst=10.0.0.7"),
         ("2001:DB8:0::1", "2001:db8::1"),
         ("ip-10-0-1-99", "ip-10-0-1-99.us-east-1.compute.internal"),
@@ -63,6 +70,19 @@ def names(result: Groundedness) -> tuple[list[str], list[str]]:
 )
 def test_the_same_thing_is_found_in_another_spelling(cited: str, evidence: str) -> None:
     assert score([cited], [evidence]).score == 1
+
+
+SPELLED = {
+    "three": 3, "nineteen": 19, "twenty": 20, "thirty": 30, "forty": 40, "fifty": 50,
+    "sixty": 60, "seventy": 70, "eighty": 80, "ninety": 90, "dozen": 12, "hundred": 100,
+    "thousand": 1000,
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(("word", "figure"), SPELLED.items())
+def test_a_count_in_words_is_its_figure(word: str, figure: int) -> None:
+    assert score([f"{word} systems"], [f"{figure} systems"]).score == 1
+    assert score([f"{word} systems"], [f"{figure + 1} systems"]).score == 0
 
 
 @pytest.mark.proves("S1-5", "S1-8")
@@ -102,7 +122,7 @@ def test_the_score_is_found_of_cited() -> None:
 def test_nothing_checkable_is_no_score_and_demotes_nothing(text: str) -> None:
     result = score([text], ["anything"])
     assert result.score is None
-    assert not demotes(result, RULE)
+    assert demotes(result, RULE) is False
 
 
 def test_derived_figures_are_listed_and_decide_nothing() -> None:
@@ -116,6 +136,7 @@ def test_what_stands_in_memory_alone_is_named_and_not_found() -> None:
     assert (result.score, names(result)) == (0.5, (["10.0.0.7"], []))
     assert [one.text for one in result.memory_only] == ["db-9"]
     assert result.offenders == result.memory_only
+    assert result.cited == 2
 
 
 @pytest.mark.proves("S1-9")
@@ -195,11 +216,43 @@ def test_a_judgement_is_read_by_its_rulings() -> None:
 
 def test_the_query_a_model_wrote_is_no_evidence() -> None:
     lines = 'up{instance="db-9"} at 03:01:00Z\n1 {instance=10.0.0.7}'
-    by_model = round_of(result(lines, CheckSource.MODEL, "promql"))
+    query = PLANNABLE[PlannedCheckKind.PROMQL].name
+    by_model = round_of(result(lines, CheckSource.MODEL, query))
     got = of_finding(draft("db-9 behind 10.0.0.7"), pack(), by_model)
     assert names(got) == (["10.0.0.7"], ["db-9"])
+    counted = PLANNABLE[PlannedCheckKind.INCIDENTS_IN_WINDOW].name
+    for other in (
+        result(lines, CheckSource.MODEL, counted),
+        result(lines, CheckSource.OPERATOR, query),
+    ):
+        assert of_finding(draft("db-9 behind 10.0.0.7"), pack(), round_of(other)).score == 1
     by_floor = round_of(result(lines))
     assert of_finding(draft("db-9 behind 10.0.0.7"), pack(), by_floor).score == 1
+
+
+def test_names_are_known_from_what_fails_its_labels_and_the_scope_of_checks() -> None:
+    failing = pack()
+    where = {"service": "web", "host": "mainframe", "grouping_key": {"statefulset": "queue"}}
+    failing = failing.model_copy(update={"anchor": failing.anchor.model_copy(update=where)})
+    seen = result("ready").model_copy(update={"scope": {"daemonset": "agent", "team": "night"}})
+    said = draft("the web service, mainframe, queue and agent broke; night and none did not")
+    got = of_finding(said, failing, round_of(seen))
+    assert names(got) == (["web", "mainframe", "queue", "agent"], [])
+
+
+@pytest.mark.parametrize(
+    ("evidence", "known"),
+    [
+        ('{"namespace": "payments"}', True),
+        ("namespace=payments", True),
+        ("namespace:payments", True),
+        ("reason=payments", False),
+        ("payments= and payments:", False),
+    ],
+)
+def test_a_name_is_learnt_from_a_label_that_names(evidence: str, *, known: bool) -> None:
+    found, _ = names(score(["payments broke"], [evidence]))
+    assert found == (["payments"] if known else [])
 
 
 def test_an_earlier_findings_cause_is_memory() -> None:

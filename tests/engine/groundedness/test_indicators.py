@@ -58,11 +58,45 @@ def found(text: str, *known: str) -> list[tuple[str, str]]:
         ("0 restarts, 3.9 AAS", [("qty", "0 restarts"), ("qty", "3.9 AAS")]),
         ("~2.1 GB/min at 15:08-15:12Z", [("qty", "~2.1 GB/min"), ("ts", "15:08-15:12Z")]),
         ("up 34/37 of it", [("qty", "34/37")]),
+        ("5 percent of 123,456 rows", [("pct", "5 percent"), ("qty", "123,456 rows")]),
+        ("250m CPU, not 250m later", [("qty", "250m"), ("dur", "250m")]),
+        ("5 requests/s, 5 GB/x, 5 furlongs/s", [("qty", "5 requests/s")]),
+        ("01.5, 012, 7 or 0.5", [("qty", "0.5")]),
+        ("5-7 came, 17 left", [("qty", "5-7"), ("qty", "17")]),
+        ("code 3s, code 0, code 5-7", [("code", "3")]),
+        ("account 1234 and 1,234", [("account", "1234"), ("qty", "1,234")]),
         ("twelve additional affected systems", [("qty", "twelve")]),
         ("99.96% of 5,000", [("pct", "99.96%"), ("qty", "5,000")]),
+        ("timeout=30s, retry=5m, n=1h30m", [("dur", "30s"), ("dur", "5m"), ("dur", "1h30m")]),
+        ("at=10:42Z", [("ts", "10:42Z")]),
+        ("Oct 19 booted on 2025-06-14.", [("qty", "19"), ("ts", "2025-06-14")]),
+        ("on 2025-06-14", [("ts", "2025-06-14")]),
         ("ready=1, desired=3", [("kv", "ready=1"), ("kv", "desired=3")]),
         ("kubectl --namespace=kube-system", [("ns", "kube-system")]),
         ('{"pod_name":"a","namespace":"shop"}', [("pod", "a"), ("ns", "shop")]),
+        ("All 12 pods, 3 pods", [("qty", "12 pods"), ("qty", "3 pods")]),
+        ("it fails 0% of the time", [("pct", "0%")]),
+        (
+            "ts=2025-05-22T06:34:08Z method=Health took=42ms id=0af3b2c1\nready=1",
+            [
+                ("ts", "2025-05-22T06:34:08Z"),
+                ("dur", "42ms"),
+                ("hex", "0af3b2c1"),
+                ("kv", "ready=1"),
+            ],
+        ),
+        (
+            "ShopHighLatency, KubeletHasSufficientMemory, ReadLatency",
+            [
+                ("reason", "ShopHighLatency"),
+                ("reason", "KubeletHasSufficientMemory"),
+                ("metric", "ReadLatency"),
+            ],
+        ),
+        (
+            "CORP\\svc-deploy ran shop.io/crw:latest\\\\",
+            [("account", "CORP\\svc-deploy"), ("image", "shop.io/crw:latest")],
+        ),
     ],
 )
 def test_a_name_is_found_by_its_shape_or_its_label(
@@ -83,7 +117,16 @@ def test_a_name_is_found_by_its_shape_or_its_label(
         '{"schema_version": "robusta:v1.0.0", "return_code": 0, "tool_name": "fetch_pod_logs"}',
         "CreationTimestamp:   ",
         "ROOT_CAUSE: it broke",
+        "it broke\nROOT_CAUSE: it broke",
         "rate over [10m], by a two-step plan",
+        "All 3 pods of it are Ready",
+        "agent   0 (0%)   0 (0.0%)",
+        '{"toolset_name":"kubernetes/core","match_params":{"keyword":"shop-worker-2"}}',
+        "It ended.\\nDo not ask again",
+        "Tolerations: node.kubernetes.io/not-ready:NoExecute",
+        "ServiceMonitors, an EmptyDir and PersistentVolumeClaims",
+        "gsub(/Ki$/) by .metadata.labels.env",
+        "step three of number four in phase five; 12,34 and 1234,567 too",
         "",
     ],
 )
@@ -121,7 +164,7 @@ def test_hand_marked_sentences_are_read_as_a_person_reads_them(shared: Path) -> 
         missed += len(gold - seen)
         extra += len(seen - gold)
     assert hit / (hit + missed) >= 0.95
-    assert hit / (hit + extra) >= 0.90
+    assert hit / (hit + extra) >= 0.95
 
 
 BLOBS = {

@@ -4,6 +4,8 @@ import pytest
 
 from engine.model.finding import Veto
 from engine.model.pack import CauseClass, Signal
+from engine.verification.refuters import could_refute
+from engine.verification.table import CHECKS
 from tests.engine.judged import ALERT, DEPLOY, OWN, POOL, change, metric
 from tests.engine.verification.test_vetoes import asked, hits, result
 
@@ -163,3 +165,24 @@ def test_a_floor_of_our_own_records_is_no_floor_of_a_backend() -> None:
     own = result("R2", kind="incidents_in_window", scoped=True, backend=None)
     assert Veto.FLOOR_UNSCOPED in hits(results=(wide, own, asked()))
     assert Veto.FLOOR_UNSCOPED not in hits(results=(own, asked()))
+
+
+C = CauseClass
+WIDE = {C.NODE, C.NETWORK, C.DNS, C.CLOUD_PROVIDER, C.MONITORING}
+REFUTED = {
+    "peer_up_ratio": WIDE,
+    "ready_pods": {*WIDE, C.RESOURCE_EXHAUSTION},
+    "host_reachability": {C.NODE, C.NETWORK, C.MONITORING},
+    "host_neighbours": WIDE,
+    "version_split": {C.DEPLOY, C.CONFIG_CHANGE, C.CODE_FAULT},
+    "common_denominator": {C.NODE, C.NETWORK, C.CLOUD_PROVIDER, C.DATABASE},
+    "incidents_in_window": set(),
+    "cause_series": set(),
+    "widened": set(),
+    "model_promql": set(C) - {C.OTHER},
+}
+
+
+@pytest.mark.parametrize("kind", CHECKS)
+def test_a_check_speaks_against_certain_classes_of_cause_only(kind: str) -> None:
+    assert {one for one in CauseClass if could_refute(kind, one)} == REFUTED[kind]

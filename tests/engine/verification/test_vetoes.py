@@ -14,6 +14,7 @@ from engine.model.finding import (
     Ruling,
     Veto,
 )
+from engine.model.ledger import LedgerEntry
 from engine.model.pack import CauseClass, Item, Signal, TextFacts
 from engine.verification.accused import Accused
 from engine.verification.independence import restates
@@ -49,13 +50,17 @@ def hits(
     component: str = "checkout-api",
     cause_class: CauseClass = CauseClass.DEPLOY,
     results: tuple[CheckResult, ...] = CLEAN,
+    ledger: tuple[LedgerEntry, ...] = (),
+    **anchor: Any,
 ) -> set[Veto]:
     claim = Claim(text="x", evidence_ids=cites, key=True)
+    known = pack(*(items or (ALERT, OWN, POOL, DEPLOY)))
     accused = Accused(
         cause=CauseKey(component=component, cause_class=cause_class),
         rulings=(ClaimRuling(claim=claim, ruling=Ruling.SUPPORTED),),
-        pack=pack(*(items or (ALERT, OWN, POOL, DEPLOY))),
+        pack=known.model_copy(update={"anchor": known.anchor.model_copy(update=anchor)}),
         results=results,
+        ledger=ledger,
     )
     return set(vetoes(accused))
 
@@ -79,6 +84,10 @@ OTHER = change("D3", "search", -60)
         ((LATE, EARLY), {"cites": ("M2",)}, False),
         ((LATE,), {"cites": ("M2",), "component": "payments"}, True),
         ((OTHER,), {"cites": ("M2",)}, False),
+        ((LATE, EARLY), {"cites": ("M2",), "component": "payments"}, False),
+        ((LATE, OTHER), {"cites": ("D3",)}, False),
+        ((change("D1", "checkout-api", 0),), {}, False),
+        ((change("D1", "checkout-api", 0.5),), {}, True),
         ((LATE,), {"cause_class": CauseClass.CODE_FAULT}, True),
         ((LATE,), {"cause_class": CauseClass.DATABASE, "cites": ("M2",)}, False),
     ],
@@ -89,7 +98,7 @@ def test_what_began_after_onset_did_not_cause_it(
     assert (Veto.BEGAN_AFTER_ONSET in hits(ALERT, OWN, POOL, *items, **given)) is hit
 
 
-@pytest.mark.parametrize(("changed_s", "hit"), [(-30, False), (59, False), (61, True)])
+@pytest.mark.parametrize(("changed_s", "hit"), [(-30, False), (60, False), (61, True)])
 def test_a_metric_that_moved_after_onset_is_no_cause_either(changed_s: float, *, hit: bool) -> None:
     late = metric("M3", "queue", 9, changed_s=changed_s)
     given = {"cause_class": CauseClass.RESOURCE_EXHAUSTION, "cites": ("M3",)}
@@ -300,13 +309,17 @@ def test_a_kind_of_cause_that_nothing_measures_shows_no_deviation() -> None:
         assert (Veto.NO_DEVIATION in found) is hit
 
 
+@pytest.mark.parametrize(
+    ("cause_class", "signal"),
+    [(CauseClass.TRAFFIC, Signal.TRAFFIC), (CauseClass.MONITORING, Signal.UP)],
+)
 @pytest.mark.parametrize(("moved", "hit"), [(9, False), (1, True), (None, True)])
-def test_traffic_is_to_blame_only_where_traffic_moved(moved: float | None, *, hit: bool) -> None:
+def test_traffic_or_scraping_is_to_blame_only_where_it_moved(
+    cause_class: CauseClass, signal: Signal, moved: float | None, *, hit: bool
+) -> None:
     seen = metric("M7", "requests", moved, service="checkout-api")
-    flow = seen.model_copy(
-        update={"facts": seen.facts.model_copy(update={"signal": Signal.TRAFFIC})}
-    )
-    found = hits(ALERT, OWN, POOLED, flow, cause_class=CauseClass.TRAFFIC, cites=("M7",))
+    flow = seen.model_copy(update={"facts": seen.facts.model_copy(update={"signal": signal})})
+    found = hits(ALERT, OWN, POOLED, flow, cause_class=cause_class, cites=("M7",))
     assert (Veto.NO_DEVIATION in found) is hit
 
 

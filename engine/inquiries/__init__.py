@@ -1,0 +1,1 @@
+"""Questions people ask by themselves: what they are about, and since when."""
