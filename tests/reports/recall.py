@@ -39,14 +39,13 @@ def read(folder: Path, name: str) -> list[dict[str, Any]]:
     return [json.loads(line) for line in lines]
 
 
-async def measured(folder: Path, corpora: Sequence[str], every: int = 1) -> list[Row]:
-    """Rank every `every`th query of the corpora's tasks."""
+async def measured(folder: Path, corpora: Sequence[str]) -> list[Row]:
+    """Rank every query of the corpora's tasks."""
     asked = read(folder, "queries")
     rows = []
     for name in corpora:
         documents = {one["doc_id"]: one["text"] for one in read(folder, name)}
         wanted = [q for task in CORPORA[name] for q in asked if q["task"].startswith(task)]
-        wanted = wanted[::every]
         texts = {q["id"]: q["query"] for q in wanted}
         told = [json.loads(line) async for line in run_recall(documents, texts)]
         ours = {one["id"]: one["ranked"] for one in told}

@@ -9,7 +9,7 @@ import pytest
 
 from bot.cli.errors import CommandError
 from bot.cli.try_recall import read
-from tests.reports.recall import FLOORS, measured
+from tests.reports.recall import CORPORA, FLOORS, measured
 
 BIN = Path(sys.executable).parent / "caveat"
 
@@ -36,13 +36,12 @@ def test_a_line_that_cannot_be_read_is_named(line: str) -> None:
 
 
 @pytest.mark.corpus
-@pytest.mark.parametrize(
-    ("corpus", "every"), [("runbooks", 1), ("alert_cards", 1), ("incidents", 4)]
-)
+@pytest.mark.timeout(300)
+@pytest.mark.parametrize("corpus", CORPORA)
 async def test_memory_finds_what_it_must_and_no_less_than_words_alone(
-    shared: Path, corpus: str, every: int
+    shared: Path, corpus: str
 ) -> None:
-    for row in await measured(shared / "data" / "memory", [corpus], every):
+    for row in await measured(shared / "data" / "memory", [corpus]):
         assert row.ours.first >= FLOORS[row.task], row
         assert row.ours.first >= row.bm25.first, row
         assert row.ours.five >= 0.92, row
