@@ -241,6 +241,7 @@ def furnished(settings: Settings, store: SqlStore, clock: MovedClock) -> House:
         telemetry=house.telemetry,
         links=house.links,
         rates=UNPACED,
+        offered=house.offered,
     )
     return house
 
