@@ -46,6 +46,8 @@ async def play(scene: Scene, postgres: EmbeddedPostgres, home: Path) -> str:
         change=lambda raw: merge(raw, scene.settings),
         known=not scene.first_contact,
     ) as theatre:
+        for number, kept in enumerate(scene.memory, start=1):
+            await theatre.remember(**kept.stub(number))
         for act in scene.acts:
             await perform(scene, act, theatre)
             told += [heading(act), *await seen(theatre)]
@@ -203,12 +205,15 @@ async def unmet(expected: Expected, theatre: Theatre) -> list[str]:
     most = want.pop("model_calls_most", None)
     cap = want.pop("confidence_most", None)
     floor = want.pop("floor", None)
+    near = want.pop("prior_within", None)
     real = await facts(theatre)
     faults = [f"{k}: wanted {v}, was {real[k]}" for k, v in want.items() if real[k] != v]
     if most is not None and real["model_calls"] > most:
         faults.append(f"model_calls: wanted at most {most}, was {real['model_calls']}")
     if cap is not None and (real["confidence"] is None or real["confidence"] > cap):
         faults.append(f"confidence: wanted at most {cap}, was {real['confidence']}")
+    if near is not None and (real["prior"] is None or real["prior"] > near):
+        faults.append(f"prior_within: wanted at most {near}, was {real['prior']}")
     if floor is not None and floor not in real["floor"]:
         faults.append(f"floor: wanted {floor!r} in {real['floor']!r}")
     newest, everything = words(theatre)
@@ -244,6 +249,8 @@ async def facts(theatre: Theatre) -> Json:
         "model_calls": noise["model calls"],
         "states": [state_of(m) for m in theatre.slack.cards(SLACK_ROOM)],
         "trust": newest and newest.trust_level.value,
+        "path": newest and newest.path.value,
+        "prior": newest and newest.prior and newest.prior.distance,
         "verify": newest and newest.verify_status.value,
         "disposition": newest and newest.disposition.value,
         "vetoes": [v.value for v in newest.vetoes] if newest else [],

@@ -59,6 +59,9 @@ class Expected(Strict):
     trust: str | None = None
     """Of the newest finding."""
     verify: str | None = None
+    path: str | None = None
+    prior_within: float | None = None
+    """The adopted earlier case is no farther, as cosine distance."""
     disposition: str | None = None
     degraded: bool | None = None
     vetoes: list[str] | None = None
@@ -104,6 +107,31 @@ class Did(Strict):
         return f"{self.by} {did} ({self.chat})"
 
 
+class Remembered(Strict):
+    """What a person approved four weeks ago, and how it was kept."""
+
+    symptom: str
+    cause: str
+    component: str
+    cause_class: str
+    fix: str
+    by: str = "alice"
+    at: datetime = datetime(2026, 11, 3, 12, 0, tzinfo=UTC)
+
+    def stub(self, number: int) -> Json:
+        """Its fields as a stub has them."""
+        return {
+            "id": f"stub{number}",
+            "symptom": self.symptom,
+            "root_cause": self.cause,
+            "root_cause_key": {"component": self.component, "cause_class": self.cause_class},
+            "fix": self.fix,
+            "confirmed_by": self.by,
+            "confirmed_at": self.at,
+            "fixed_at": self.at,
+        }
+
+
 class Act(Strict):
     """What happens at one moment."""
 
@@ -139,6 +167,7 @@ class Scene(Strict):
     settings: Json = {}
     first_contact: bool = False
     """Nobody has heard of the source before."""
+    memory: list[Remembered] = []
     estate: Estate = Estate()
     alerts: dict[str, Alert]
     acts: list[Act] = Field(min_length=1)

@@ -28,6 +28,7 @@ from bot.outbox import Outbox
 from bot.outbox.pace import RATES
 from bot.serve import Running
 from engine.model.correction import Correction
+from engine.model.memory import Stub, StubState
 from engine.model.run import CaseFile
 from storage.embedded import EmbeddedPostgres
 from storage.store import SqlStore, open_store
@@ -180,6 +181,14 @@ class Theatre:
         )
         async with self.store.begin() as tx:
             await tx.corrections.capture(correction)
+
+    async def remember(self, **said: Any) -> None:
+        """Keep what a person approved after an earlier incident, and let it become findable."""
+        client_id = next(iter(self.house.settings.by_client))
+        stub = Stub(client_id=client_id, family_key="earlier", state=StubState.APPROVED, **said)
+        async with self.store.begin() as tx:
+            await tx.stubs.keep(stub)
+        await self.house.sweeper().sweep()
 
     def first_post_s(self) -> float | None:
         """Seconds from the last body sent to the newest Slack card; nothing moved in between."""
