@@ -3,6 +3,8 @@
 import uuid
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
+from typing import TYPE_CHECKING
 
 from fastapi import FastAPI
 
@@ -53,7 +55,11 @@ from storage.client_changes import ClientChanges
 from storage.queue import PostgresQueue
 from storage.store import SqlStore
 
+if TYPE_CHECKING:
+    from bot.chats.slack.front import SlackFront
+
 FACTS_AT_ONCE = 8
+SLACK_PATH = "/slack/events"
 BACKENDS = ("prometheus", "alertmanager", "loki", "kubernetes", "zabbix")
 """What `status` says is connected or is not."""
 
@@ -124,8 +130,27 @@ class House:
 
     @property
     def offered(self) -> Mapping[Platform, Collection[Action]]:
-        """The acts that can be pressed in each chat: where presses are heard."""
-        return {} if self.telegram is None else {Platform.TELEGRAM: OFFERED}
+        """What can be pressed in each chat: everything the desk knows, where presses are heard."""
+        hears = {
+            Platform.SLACK: self.settings.slack.takes,
+            Platform.TELEGRAM: self.telegram is not None,
+        }
+        return {platform: OFFERED for platform, does in hears.items() if does}
+
+    @cached_property
+    def slack(self) -> "SlackFront | None":
+        """Slack, incoming; its libraries are loaded only where it is configured."""
+        if not self.settings.slack.takes:
+            return None
+        from bot.chats.slack.front import SlackFront  # noqa: PLC0415 - see above
+
+        return SlackFront(
+            self.settings.slack,
+            inbox=self.inbox,
+            commands=self.commands,
+            links=self.links,
+            clock=self.clock,
+        )
 
     @property
     def links(self) -> Allowed:
@@ -247,7 +272,12 @@ class House:
             return ready()
 
         app = web(
-            Webhooks(self.door), Api(self.store), Sessions(self.store), self.telemetry, missing
+            Webhooks(self.door),
+            Api(self.store),
+            Sessions(self.store),
+            self.telemetry,
+            missing,
+            chats={SLACK_PATH: self.slack.take} if self.slack is not None else {},
         )
         if self.telegram is not None and self.telegram.secret is not None:
             mount_telegram(app, self.telegram.secret.get_secret_value(), self.telegram.take)

@@ -19,7 +19,7 @@ from pydantic import (
 )
 
 from bot.config_keys import ENV_PREFIX, ambient, declared, env_overrides, plain_keys
-from engine.model.org import Platform, Room, RoomSound, RoomTriage
+from engine.model.org import Platform, Role, Room, RoomSound, RoomTriage
 from engine.model.policy import (
     Budget,
     CorrelationRule,
@@ -134,8 +134,16 @@ class SlackSettings(_Strict):
     bot_token: SecretStr | None = Field(None, description="xoxb-…")
     app_token: SecretStr | None = Field(None, description="xapp-…, for Socket Mode.")
     signing_secret: SecretStr | None = Field(None, description="For HTTP mode.")
+    usergroups: dict[str, list[Role]] = Field(
+        {}, description="Roles of linked people by Slack user group id, in a room's own clients."
+    )
     base_url: str = Field("https://slack.com/api/", description="Web API.")
     proxy: str | None = Field(None, description="Proxy URL.")
+
+    @property
+    def takes(self) -> bool:
+        """Whether presses and commands can arrive."""
+        return self.bot_token is not None and bool(self.app_token or self.signing_secret)
 
 
 class TelegramSettings(_Strict):

@@ -109,7 +109,7 @@ def _loop(telemetry: Telemetry, _: Run, facts: EventFacts) -> None:
     if facts["loops"] and loop:
         seconds = float(facts["seconds"] or 0)
         telemetry.observe("triage_duration_seconds", seconds, stage="loop")
-    if facts["bound"] is not None:
+    if facts["bound"] in BOUNDS:
         telemetry.count(BOUNDS[str(facts["bound"])], stage=str(facts["stage"]))
 
 

@@ -164,6 +164,7 @@ BOUNDS: Mapping[str, str] = {
     "token_budget": "stopped at the token limit: best so far",
     "loops": "stopped at the loop limit: best so far",
     "budget": "stopped at the budget of the day: best so far",
+    "stopped": "stopped by hand: best so far",
     "max_loops": "stopped at the loop limit: best so far",
 }
 

@@ -180,6 +180,9 @@ class Runs(Protocol):
     async def save(self, run: Run) -> None:
         """Record where it stands now."""
 
+    async def stopped(self, triage_id: str) -> str | None:
+        """Who asked a run to stop looking."""
+
     async def tools_before(self, run: Run) -> Sequence[ToolName]:
         """Tools that the client's last finished run before this one was offered."""
 

@@ -191,6 +191,7 @@ class MemoryStore:
     """Whether an answered request is answered again from here."""
     audit: list[tuple[str, Mapping[str, Any]]] = field(default_factory=list)
     runs: dict[str, Run] = field(default_factory=dict)
+    stopped_by: str | None = None
     others: Sequence[Any] = ()
     changed: Sequence[Change] = ()
     tools: Sequence[ToolName] = ()
@@ -266,6 +267,9 @@ class _Tx:
 
     async def neighbours(self, incident: Any, since: datetime) -> Sequence[Any]:
         return self.store.others
+
+    async def stopped(self, triage_id: str) -> str | None:
+        return self.store.stopped_by
 
     async def tools_before(self, run: Run) -> Sequence[ToolName]:
         return self.store.tools

@@ -18,6 +18,7 @@ _BOUND_WORDS = {
     Bound.TOKENS: "tokens",
     Bound.LOOPS: "turns",
     Bound.BUDGET: "money",
+    Bound.STOPPED: "patience of the people who wait",
 }
 Send = Callable[[ModelRequest, float], Awaitable[tuple[ModelRequest, ModelReply]]]
 """Sends a request within so many seconds; gives it as it was sent, with its reply."""
@@ -52,7 +53,7 @@ class Looking:
             EngineError: what the provider did; running out of time or money to look is none.
         """
         while True:
-            if self._tools and self.bound is None and self._meter.look(self._now_s):
+            if self._tools and self.bound is None and await self._must_end():
                 request = self._concluding(request)
             try:
                 sent, reply = await self._turn(request)
@@ -75,6 +76,16 @@ class Looking:
     @property
     def _now_s(self) -> float:
         return self._session.ports.clock.monotonic()
+
+    async def _must_end(self) -> bool:
+        """Whether a bound is reached, or somebody asked it to stop; that is read every turn."""
+        if self._meter.loops and await self._stopped():
+            self._meter.bound = Bound.STOPPED
+        return self._meter.look(self._now_s) is not None
+
+    async def _stopped(self) -> bool:
+        async with self._session.ports.store.begin() as tx:
+            return await tx.runs.stopped(self._session.run.triage_id) is not None
 
     async def _turn(self, request: ModelRequest) -> tuple[ModelRequest, ModelReply]:
         left_s = self._meter.left_s(self._now_s)

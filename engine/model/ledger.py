@@ -28,6 +28,8 @@ class Bound(StrEnum):
     LOOPS = "loops"
     BUDGET = "budget"
     """Of the client and day."""
+    STOPPED = "stopped"
+    """Somebody asked for it."""
 
 
 class LedgerEntry(Frozen):

@@ -44,6 +44,7 @@ class Stage:
     slack: SlackDouble
     telegram: TelegramDouble
     chats: dict[Platform, Chat]
+    slack_url: str = ""
     telemetry: Telemetry = field(default_factory=Telemetry)
     numbers: int = 0
     telegram_url: str = ""
@@ -177,7 +178,7 @@ async def stage(store: SqlStore, *rooms: Room) -> AsyncIterator[Stage]:
         await tx.session.flush()
         await tx.org.declare_rooms("default", rooms)
     async with AsyncExitStack() as stack:
-        slack_url = await stack.enter_async_context(serve(slack.app))
+        slack_url = await stack.enter_async_context(slack.serving())
         telegram_url = await stack.enter_async_context(serve(telegram.app))
         bot = TelegramChat.from_settings(
             TelegramSettings(token=SecretStr(telegram.token), base_url=f"{telegram_url}/bot")
@@ -187,4 +188,5 @@ async def stage(store: SqlStore, *rooms: Room) -> AsyncIterator[Stage]:
             SlackSettings(bot_token=SecretStr(slack.token), base_url=f"{slack_url}/api/")
         )
         chats: dict[Platform, Chat] = {Platform.SLACK: made, Platform.TELEGRAM: bot}
-        yield Stage(store, slack, telegram, chats, telegram_url=telegram_url)
+        urls = {"telegram_url": telegram_url, "slack_url": slack_url}
+        yield Stage(store, slack, telegram, chats, **urls)

@@ -205,6 +205,17 @@ def test_a_runaway_is_stopped_by_its_turns_and_told_once_more() -> None:
 
 
 @pytest.mark.proves("S3-52", "S3-54")
+def test_who_waits_can_stop_the_looking_and_the_conclusion_still_ships() -> None:
+    table = desk(asks(NOW), drafted(), ruled())
+    table.store.stopped_by = "alice"
+    finding = table.triage()
+    assert len(finding.ledger) == 1
+    assert [dict(f)["bound"] for f in table.of(SessionEvent.LOOP)] == [Bound.STOPPED]
+    [caveat] = [c for c in finding.caveats if c.code is CaveatCode.BOUND_HIT]
+    assert dict(caveat.facts) == {"bound": "stopped"}
+    assert len(table.llm.asked) == 3
+
+
 def test_output_and_what_was_appended_count_and_what_is_sent_again_does_not() -> None:
     wordy = [
         asks(("incidents", {"minutes": n}), input_tokens=90_000, output_tokens=3_990)
