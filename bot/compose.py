@@ -18,6 +18,7 @@ from bot.backends.watched import WatchedModel, provider_id
 from bot.chats.chat import Chat
 from bot.chats.commands.command import Connected, Install
 from bot.chats.commands.commands import Commands
+from bot.chats.hearing import telegram_inbox
 from bot.chats.inbox import Inbox
 from bot.config import ClientSettings, ModelSettings, Settings
 from bot.declare import source_id
@@ -25,6 +26,7 @@ from bot.door import Door
 from bot.http.api import Api
 from bot.http.app import web
 from bot.http.sessions import Sessions
+from bot.http.telegram import mount as mount_telegram
 from bot.http.webhooks import Webhooks
 from bot.jobs import JobHandlers
 from bot.listen import SessionCounter
@@ -114,6 +116,9 @@ class House:
         )
         self.inbox = Inbox(self.store, Desk(self.store, self.new_id))
         self.commands = Commands(self.store, self._install())
+        self.telegram = telegram_inbox(
+            self.settings, self.store, self.inbox, self.commands, self.clock, self.links
+        )
         self.outbox = Outbox(
             store=self.store,
             chats=self.chats,
@@ -125,9 +130,12 @@ class House:
 
     @property
     def offered(self) -> Mapping[Platform, Collection[Action]]:
-        """What can be pressed in each chat: everything the desk knows, where presses arrive."""
-        takes = {Platform.SLACK: self.settings.slack.takes}
-        return {platform: OFFERED for platform, does in takes.items() if does}
+        """What can be pressed in each chat: everything the desk knows, where presses are heard."""
+        hears = {
+            Platform.SLACK: self.settings.slack.takes,
+            Platform.TELEGRAM: self.telegram is not None,
+        }
+        return {platform: OFFERED for platform, does in hears.items() if does}
 
     @cached_property
     def slack(self) -> "SlackFront | None":
@@ -263,7 +271,7 @@ class House:
         async def missing() -> str | None:
             return ready()
 
-        return web(
+        app = web(
             Webhooks(self.door),
             Api(self.store),
             Sessions(self.store),
@@ -271,6 +279,9 @@ class House:
             missing,
             chats={SLACK_PATH: self.slack.take} if self.slack is not None else {},
         )
+        if self.telegram is not None and self.telegram.secret is not None:
+            mount_telegram(app, self.telegram.secret.get_secret_value(), self.telegram.take)
+        return app
 
     def worker(self) -> Worker:
         """A worker over both queues."""

@@ -118,8 +118,9 @@ class Running:
         late = [] if house.late_model is None else [house.late_model.warm()]
         metrics = [b.metrics for b in house.backends.values() if b.metrics is not None]
         pollers = [poller.run() for poller in house.pollers()] if front else []
+        heard = [house.telegram.run()] if front and house.telegram is not None else []
         fresh = [one.keep_fresh(house.clock) for one in metrics]
-        return [*late, house.queue.listen(), self._watch(), *fresh, *pollers]
+        return [*late, house.queue.listen(), self._watch(), *fresh, *pollers, *heard]
 
     async def _serving(self) -> asyncio.Task[None]:
         """Start the web server and wait until it listens."""

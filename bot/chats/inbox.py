@@ -120,7 +120,10 @@ class Inbox:
 
     async def _ask(self, arrival: Arrival, meant: Meant, asks: Asks) -> Reply:
         chosen = next((field for field in asks.fields if field.choices), None)
-        asked = chosen or asks.fields[0]
+        missing = next(
+            (field for field in asks.fields if field.required and not field.initial), None
+        )
+        asked = chosen or missing or asks.fields[0]
         async with self._store.begin() as tx:
             prompt_id = await tx.prompts.add(
                 client_id=meant.client_id,
@@ -131,6 +134,7 @@ class Inbox:
                 subject_id=press_of(meant).subject_id,
                 asks=asked.name.value,
                 choices=[choice.value for choice in asked.choices],
+                draft={field.name: field.initial for field in asks.fields if field.initial},
             )
             await tx.arrivals.keep(arrival.identity.platform, arrival.key)
         return Asked(prompt_id=prompt_id, form=form(asks))
@@ -152,7 +156,8 @@ class Inbox:
     async def _told(self, arrival: Arrival, said: Answer) -> Told:
         async with self._store.begin() as tx:
             await tx.arrivals.keep(arrival.identity.platform, arrival.key)
-            return Told(line=answer(said, await tx.now()))
+            refused = said.kind is not AnswerKind.DONE
+            return Told(line=answer(said, await tx.now()), refused=refused)
 
 
 async def _with_roles(

@@ -47,6 +47,7 @@ class Stage:
     slack_url: str = ""
     telemetry: Telemetry = field(default_factory=Telemetry)
     numbers: int = 0
+    telegram_url: str = ""
 
     def outbox(self, **more: Any) -> Outbox:
         settings = {"rates": QUICK} | more
@@ -116,14 +117,15 @@ class Stage:
         async with self.store.begin() as tx:
             await tx.cards.wish(incident, reason)
 
-    async def finding(self, incident: Incident, number: int = 1) -> None:
+    async def finding(self, incident: Incident, number: int = 1, **more: Any) -> None:
         """Let an investigation end, each time with another cause."""
         cause = cases.finding().root_cause_key
         assert cause is not None
         key = cause.model_copy(update={"component": f"part-{number}"})
         found = cases.finding(
-            triage_id=f"{incident.id}-{number}", incident_id=incident.id, root_cause_key=key
-        )
+            triage_id=f"{incident.id}-{number}", incident_id=incident.id, root_cause_key=key,
+            **more,
+        )  # fmt: skip
         async with self.store.begin() as tx:
             await tx.findings.keep(found)
             await tx.cards.wish(incident, "done")
@@ -186,4 +188,5 @@ async def stage(store: SqlStore, *rooms: Room) -> AsyncIterator[Stage]:
             SlackSettings(bot_token=SecretStr(slack.token), base_url=f"{slack_url}/api/")
         )
         chats: dict[Platform, Chat] = {Platform.SLACK: made, Platform.TELEGRAM: bot}
-        yield Stage(store, slack, telegram, chats, slack_url=slack_url)
+        urls = {"telegram_url": telegram_url, "slack_url": slack_url}
+        yield Stage(store, slack, telegram, chats, **urls)

@@ -306,18 +306,32 @@ async def test_telegram_tells_privacy_mode_topics_and_standing() -> None:
     double.chat(-1001).topics[12] = True
     double.chat(-1002)
     double.chat(-1003).standing = "left"
+    double.chat(-1004).standing = "restricted"
     rooms = [
         RoomSettings(telegram=-1001, topic=12),
         RoomSettings(telegram=-1002, topic=5),
         RoomSettings(telegram=-1003),
+        RoomSettings(telegram=-1004),
     ]
     lines = await of_telegram(double, *rooms)
     assert marks(lines) == {
-        "telegram": OK, "telegram privacy": OK,
+        "telegram": OK, "telegram privacy": OK, "telegram updates": OK,
         "telegram -1001": OK, "telegram -1002": BAD, "telegram -1003": BAD,
+        "telegram -1004": BAD,
     }  # fmt: skip
     assert "on:" in of(lines, "telegram privacy").said
     assert "no topics" in of(lines, "telegram -1002").said
+
+
+async def test_a_webhook_telegram_cannot_reach_is_a_cross() -> None:
+    double = TelegramDouble(now)
+    double.updates.webhook = "https://caveat.example/telegram"
+    double.updates.last_error = "Connection refused"
+    assert "polled" in of(await of_telegram(double), "telegram updates").said
+    async with serve(double.app) as url:
+        given = {"token": double.token, "base_url": f"{url}/bot", "webhook_secret": "x" * 16}
+        lines = await telegram(TelegramSettings.model_validate(given), [])
+    assert marks(lines)["telegram updates"] is BAD
 
 
 async def test_a_telegram_token_that_is_refused_or_missing_is_told() -> None:
