@@ -84,6 +84,10 @@ class PackRule(Frozen):
     change_window_s: Seconds = Field(4 * 3600, gt=0, description="Changes before onset.")
     max_series: int = Field(20, gt=0, description="Series digested per metric.")
     max_items: int = Field(12, gt=0, description="Items kept per section.")
+    prior_distance: float = Field(
+        0.3, ge=0, le=2, description="Cosine distance up to which an earlier case is shown."
+    )
+    max_priors: int = Field(3, ge=0, description="Earlier cases shown; 0: none.")
     suspect_floor: float = Field(0.35, ge=0, le=1, description="Below: no suspect stands out.")
 
 
@@ -118,6 +122,9 @@ class TriageRule(Frozen):
 
     model: str = Field("claude-sonnet-5-5", description="Model asked first.")
     fallback_model: str = Field("claude-sonnet-5-5", description="Asked once on a bad name.")
+    allowed_models: tuple[str, ...] = Field(
+        (), description="Models that may be asked at all; empty: the two named here."
+    )
     deadline: Seconds = Field(300, gt=0, description="Investigation, seconds.")
     token_budget: int = Field(120_000, gt=0, description="Investigation, tokens.")
     max_loops: int = Field(20, ge=0, description="Tool turns; 0 is the two-call flow.")
@@ -150,6 +157,15 @@ class TriageRule(Frozen):
     verification: VerificationRule = VerificationRule()
     trust: TrustRule = TrustRule()
     groundedness: GroundednessRule = GroundednessRule()
+
+    @model_validator(mode="after")
+    def _asks_allowed_models_only(self) -> Self:
+        named = {"model": self.model, "fallback_model": self.fallback_model}
+        strange = [name for name, model in named.items() if model not in self.allowed_models]
+        if self.allowed_models and strange:
+            told = ", ".join(f"{name} {named[name]!r}" for name in strange)
+            raise ValueError(f"{told}: not among allowed_models ({', '.join(self.allowed_models)})")
+        return self
 
     @model_validator(mode="after")
     def _confirming_is_cheap(self) -> Self:
