@@ -53,10 +53,13 @@ class Pages(Protocol):
         """Remember why nobody was paged, unless somebody was before."""
 
     async def acknowledge(self, incident_id: str) -> None:
-        """Have every pager that was called told that somebody works on it."""
+        """Have every pager that was called told that somebody works on it.
+
+        What was merged into it is meant as well.
+        """
 
     async def resolve(self, incident_ids: Sequence[str]) -> None:
-        """Have every pager that was called told that it is over."""
+        """Have every pager that was called told that it is over, and what was merged into it."""
 
 
 def decide(
@@ -120,7 +123,9 @@ async def page(
 
 
 def _is_over(before: Before, incident: Incident) -> bool:
-    return before.state is IncidentState.OPEN and incident.state is not IncidentState.OPEN
+    """Whether it ended; the pages of one that was merged end with what took it over."""
+    going_on = (IncidentState.OPEN, IncidentState.MERGED)
+    return before.state is IncidentState.OPEN and incident.state not in going_on
 
 
 async def _page_one(

@@ -36,10 +36,13 @@ _TRIGGER = text("""
     from unnest(cast(:pagers as text[])) as pager
 """)
 _FOLLOW = text("""
+    with recursive held as (
+        select id from incidents where id = any(:incident_ids)
+        union select incidents.id from incidents join held on merged_into = held.id)
     insert into pages (client_id, incident_id, pager, action, body)
     select client_id, incident_id, pager, :action, body
     from (select distinct on (incident_id, pager) * from pages
-          where incident_id = any(:incident_ids) order by incident_id, pager, id desc) as newest
+          where incident_id in (select id from held) order by incident_id, pager, id desc) as newest
     where newest.action <> 'resolve' and newest.action <> :action
     order by incident_id, pager
     returning id

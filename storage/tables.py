@@ -252,6 +252,7 @@ class IncidentRow(Base):
     __table_args__ = (
         UniqueConstraint("client_id", "number", name="one_number"),
         Index("incidents_open", "client_id", "state", "activity_at"),
+        Index("incidents_merged", "merged_into", postgresql_where=text("merged_into is not null")),
     )
 
 

@@ -11,6 +11,7 @@ depends_on = None
 
 
 def upgrade() -> None:
+    op.create_index('incidents_merged', 'incidents', ['merged_into'], unique=False, postgresql_where=sa.text('merged_into is not null'))
     op.create_table('page_decisions',
     sa.Column('incident_id', sa.Text(), nullable=False),
     sa.Column('client_id', sa.Text(), nullable=False),
@@ -43,6 +44,7 @@ def upgrade() -> None:
 
 
 def downgrade() -> None:
+    op.drop_index('incidents_merged', table_name='incidents', postgresql_where=sa.text('merged_into is not null'))
     op.drop_index('pages_due', table_name='pages', postgresql_where=sa.text("state = 'waiting'"))
     op.drop_index('pages_by_incident', table_name='pages')
     op.drop_table('pages')

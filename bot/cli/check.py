@@ -28,7 +28,7 @@ from bot.cli.checks.links import links
 from bot.cli.checks.loki import loki
 from bot.cli.checks.loki import not_configured as no_loki
 from bot.cli.checks.memory import short_circuit
-from bot.cli.checks.model import budget, model
+from bot.cli.checks.model import budget, investigates, model
 from bot.cli.checks.paging import paging
 from bot.cli.checks.prometheus import deploys_readable, prometheus
 from bot.cli.checks.prometheus import not_configured as no_prometheus
@@ -157,7 +157,7 @@ async def _kept(
     read = backends.metrics is not None and await deploys_readable(backends.metrics.http)
     return [
         changes(sources, from_metrics=read),
-        budget(own, spent, investigates=flags.ai_triage or flags.ai_triage_manual),
+        budget(own, spent, investigates=investigates(flags)),
         *await paging(own.oncall, enabled=flags.oncall_enabled),
     ]
 

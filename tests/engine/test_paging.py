@@ -12,7 +12,7 @@ from engine.desk.desk import Desk
 from engine.intake import Rules
 from engine.model.action import Action
 from engine.model.alert import Severity
-from engine.model.desk import Press
+from engine.model.desk import FieldName, Press
 from engine.model.incident import Incident
 from engine.model.org import DRILL_CLIENT, Client, Flags, Platform
 from engine.model.page import (
@@ -221,3 +221,20 @@ async def test_nobody_paged_is_remembered_only_where_paging_is_set_up(world: Wor
     spared = await record(world, 2)
     assert spared is not None
     assert spared.reason is NoPage.NO_ROUTE
+
+
+async def test_the_page_of_what_was_merged_ends_with_what_took_it_over(world: World) -> None:
+    with_routes(world, EVERYTHING)
+    for number, service in enumerate(("a", "b")):
+        await world.deliver(alert(service=service, since_s=number * 4000), now_s=number * 4000)
+    merged, other = await world.incidents()
+    same = Press(client_id="default", incident_id=merged.id, action=Action.SAME_AS)
+    at_work = Desk(world.store, world.new_id)
+    await at_work.hand_in(same, ALICE, {FieldName.INCIDENT: str(other.number)})
+    assert await paged(world, merged.number) == [("pd", "trigger")]
+    async with world.store.begin() as tx:
+        await tx.pages.resolve([other.id])
+    assert [await paged(world, one.number) for one in (merged, other)] == [
+        [("pd", "trigger"), ("pd", "resolve")],
+        [("pd", "trigger"), ("pd", "resolve")],
+    ]

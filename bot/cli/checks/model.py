@@ -3,6 +3,7 @@
 from bot.backends.prices import cost_usd
 from bot.cli.checks.line import Line, absent, bad, ok
 from bot.config import ClientSettings, Settings
+from engine.model.org import Flags
 from engine.model.run import Usage
 from engine.ports import Spent
 
@@ -30,6 +31,11 @@ def _price(settings: Settings) -> str:
     name = settings.triage.model
     pair = (cost_usd(name, _MILLION), cost_usd(name, Usage(output_tokens=1_000_000)))
     return " and ".join(f"{one:g}" for one in pair if one is not None) + " USD assumed"
+
+
+def investigates(flags: Flags) -> bool:
+    """Whether a client's flags let a model be asked at all."""
+    return flags.ai_triage or flags.ai_triage_manual
 
 
 def budget(own: ClientSettings, spent: Spent, *, investigates: bool) -> Line:
