@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 
 from fastapi import FastAPI
 
+from bot.backends.chart import ChartDrawer
 from bot.backends.clock import SystemClock
 from bot.backends.late import LateModel
 from bot.backends.of_client import Backends
@@ -112,6 +113,7 @@ class House:
             clock=self.clock,
             telemetry=self.telemetry,
             links=self.links,
+            draw=ChartDrawer(self.settings.home / "charts").draw,
         )
 
     @property

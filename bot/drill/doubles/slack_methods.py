@@ -145,6 +145,7 @@ def share_files(space: Workspace, given: Json) -> Json:
         posted = slack_chat.post(space, shared | {"text": comment or "file"})
         message = channel_of(space, shared).messages[posted["ts"]]
         message.text, message.files = comment, list(wanted)
+        message.file_names = [space.files[name].name for name in wanted]
     return {"files": [{"id": name, "title": title} for name, title in wanted.items()]}
 
 
