@@ -120,10 +120,11 @@ def unit_of_expression(expression: str) -> str:
         return unit_of(expression) if re.fullmatch(r"[\w:]+", expression) else ""
     if quantile_name(expression):
         return unit_of(min(names))
-    if "/" in expression and "*" not in expression:
+    operators = re.sub(r"\{[^}]*\}", "", expression)
+    if "/" in operators and "*" not in operators:
         return _unit_of_division(names)
-    bare = _CHANGES_UNIT.search(re.sub(r"\{[^}]*\}", "", expression)) is None
-    return unit_of(names.pop()) if bare and len(names) == 1 else ""
+    as_it_is = _CHANGES_UNIT.search(operators) is None
+    return unit_of(names.pop()) if as_it_is and len(names) == 1 else ""
 
 
 def _unit_of_division(names: set[str]) -> str:

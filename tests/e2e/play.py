@@ -21,6 +21,7 @@ CLOCK = re.compile(
     r"\d+[:\u200b]+\d+(:\d+Z)?|\d+(\.\d+)? (min|s|h)\b( \d+ (min|s)\b)?|(?<=\^)\d{10}(?=\^)"
 )
 """Times and spans, which follow the machine's own pace by a second or two."""
+FIGURES = re.compile(r"(?<=→ )[\d.,]+(?= ?[a-zA-Z%/]|\b)")
 FAULTS: Mapping[str, Fault | None] = {"up": None, "hang": Hang(), "down": bad_gateway()}
 
 
@@ -91,12 +92,17 @@ async def seen(theatre: Theatre) -> list[str]:
         told += [f"slack [{state_of(message)}] {CLOCK.sub('…', message.text)}"]
         told += [f"    {line}" for line in outline(body_of(message))]
         told += [
-            f"  > {CLOCK.sub('…', reply.text)}"
+            f"  > {CLOCK.sub('…', reply.text)}{picture_of(theatre, reply)}"
             for reply in theatre.slack.thread(SLACK_ROOM, message.ts)
         ]
     for sent in theatre.telegram.messages(TELEGRAM_ROOM):
         mark = "telegram" if sent.reply_to is None else "  > telegram"
-        told += [f"{mark}{'' if sent.silent else ' (rings)'} {sent.text.splitlines()[0]}"]
+        sound = "" if sent.silent else " (rings)"
+        told += (
+            [f"{mark}{sound} {FIGURES.sub('…', CLOCK.sub('…', sent.text))}"]
+            if sent.file
+            else [f"{mark}{sound} {sent.text.splitlines()[0]}"]
+        )
     told += [f"noise: {json.dumps(await ledger(theatre))}"]
     return told
 
@@ -111,6 +117,12 @@ async def ledger(theatre: Theatre) -> Json:
         "model calls": len(theatre.model.asked),
         "incidents": await theatre.count("select count(*) from incidents"),
     }
+
+
+def picture_of(theatre: Theatre, reply: Message) -> str:
+    """What the pictures of a message show, in their own words; figures follow the machine."""
+    alt = [theatre.slack.space.files[name].alt_text for name in reply.files]
+    return "".join(f"[picture] {FIGURES.sub('…', CLOCK.sub('…', text))}" for text in alt)
 
 
 def state_of(message: Message) -> str:

@@ -27,6 +27,7 @@ from bot.drill.rehearsal_model import answer as rehearsed
 from bot.outbox import Outbox
 from bot.outbox.pace import RATES
 from bot.serve import Running
+from cards.chart import Picture
 from engine.model.correction import Correction
 from engine.model.run import CaseFile
 from storage.embedded import EmbeddedPostgres
@@ -222,6 +223,14 @@ def configured(home: Path, **urls: str) -> Json:
     }
 
 
+PNG = b"\x89PNG\r\n\x1a\n"
+
+
+async def sketch(told: Picture) -> bytes:
+    """Stand in for a drawn chart: no process is started in a play."""
+    return PNG + told.canonical().encode()
+
+
 def furnished(settings: Settings, store: SqlStore, clock: MovedClock) -> House:
     """A house whose outbox waits for no chat."""
     house = House(settings, store, chats(settings, Console(quiet=True)), clock=clock)
@@ -232,6 +241,7 @@ def furnished(settings: Settings, store: SqlStore, clock: MovedClock) -> House:
         telemetry=house.telemetry,
         links=house.links,
         rates=UNPACED,
+        draw=sketch,
     )
     return house
 
