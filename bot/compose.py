@@ -1,8 +1,10 @@
 """The composition root: the only place that knows every concrete class."""
 
 import uuid
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
+from typing import TYPE_CHECKING
 
 from fastapi import FastAPI
 
@@ -17,6 +19,7 @@ from bot.backends.watched import WatchedModel, provider_id
 from bot.chats.chat import Chat
 from bot.chats.commands.command import Connected, Install
 from bot.chats.commands.commands import Commands
+from bot.chats.hearing import telegram_inbox
 from bot.chats.inbox import Inbox
 from bot.config import ClientSettings, ModelSettings, Settings
 from bot.declare import source_id
@@ -24,6 +27,7 @@ from bot.door import Door
 from bot.http.api import Api
 from bot.http.app import web
 from bot.http.sessions import Sessions
+from bot.http.telegram import mount as mount_telegram
 from bot.http.webhooks import Webhooks
 from bot.jobs import JobHandlers
 from bot.listen import SessionCounter
@@ -34,10 +38,12 @@ from bot.telemetry import BASES, PROVIDERS, Telemetry
 from bot.worker import Worker
 from cards.render.links import Allowed, listed
 from engine.desk.desk import Desk
+from engine.desk.table import OFFERED
 from engine.intake import Filed, Rules
 from engine.investigation.cache import CacheWatch
 from engine.investigation.calls import Price
 from engine.investigation.session import JudgePorts
+from engine.model.action import Action
 from engine.model.event import EventFacts, SessionEvent
 from engine.model.llm import Capabilities
 from engine.model.org import Platform
@@ -50,7 +56,11 @@ from storage.client_changes import ClientChanges
 from storage.queue import PostgresQueue
 from storage.store import SqlStore
 
+if TYPE_CHECKING:
+    from bot.chats.slack.front import SlackFront
+
 FACTS_AT_ONCE = 8
+SLACK_PATH = "/slack/events"
 BACKENDS = ("prometheus", "alertmanager", "loki", "kubernetes", "zabbix")
 """What `status` says is connected or is not."""
 
@@ -107,13 +117,41 @@ class House:
         )
         self.inbox = Inbox(self.store, Desk(self.store, self.new_id))
         self.commands = Commands(self.store, self._install())
+        self.telegram = telegram_inbox(
+            self.settings, self.store, self.inbox, self.commands, self.clock, self.links
+        )
         self.outbox = Outbox(
             store=self.store,
             chats=self.chats,
             clock=self.clock,
             telemetry=self.telemetry,
             links=self.links,
+            offered=self.offered,
             draw=ChartDrawer(self.settings.home / "charts").draw,
+        )
+
+    @property
+    def offered(self) -> Mapping[Platform, Collection[Action]]:
+        """What can be pressed in each chat: everything the desk knows, where presses are heard."""
+        hears = {
+            Platform.SLACK: self.settings.slack.takes,
+            Platform.TELEGRAM: self.telegram is not None,
+        }
+        return {platform: OFFERED for platform, does in hears.items() if does}
+
+    @cached_property
+    def slack(self) -> "SlackFront | None":
+        """Slack, incoming; its libraries are loaded only where it is configured."""
+        if not self.settings.slack.takes:
+            return None
+        from bot.chats.slack.front import SlackFront  # noqa: PLC0415 - see above
+
+        return SlackFront(
+            self.settings.slack,
+            inbox=self.inbox,
+            commands=self.commands,
+            links=self.links,
+            clock=self.clock,
         )
 
     @property
@@ -235,9 +273,17 @@ class House:
         async def missing() -> str | None:
             return ready()
 
-        return web(
-            Webhooks(self.door), Api(self.store), Sessions(self.store), self.telemetry, missing
+        app = web(
+            Webhooks(self.door),
+            Api(self.store),
+            Sessions(self.store),
+            self.telemetry,
+            missing,
+            chats={SLACK_PATH: self.slack.take} if self.slack is not None else {},
         )
+        if self.telegram is not None and self.telegram.secret is not None:
+            mount_telegram(app, self.telegram.secret.get_secret_value(), self.telegram.take)
+        return app
 
     def worker(self) -> Worker:
         """A worker over both queues."""

@@ -1,16 +1,25 @@
 """Settings, declared once: caveat.yaml and the environment are read here and nowhere else."""
 
 import os
+import re
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
 import yaml
 from dotenv import dotenv_values
-from pydantic import BaseModel, ConfigDict, Field, SecretStr, ValidationError, model_validator
+from pydantic import (
+    BaseModel,
+    ConfigDict,
+    Field,
+    SecretStr,
+    ValidationError,
+    field_validator,
+    model_validator,
+)
 
 from bot.config_keys import ENV_PREFIX, ambient, declared, env_overrides, plain_keys
-from engine.model.org import Platform, Room, RoomSound, RoomTriage
+from engine.model.org import Platform, Role, Room, RoomSound, RoomTriage
 from engine.model.policy import (
     Budget,
     CorrelationRule,
@@ -22,6 +31,7 @@ from engine.model.policy import (
 )
 
 DEFAULT_CLIENT = "default"
+_WEBHOOK_SECRET = re.compile(r"[A-Za-z0-9_-]{16,256}")
 
 
 class ConfigError(Exception):
@@ -124,16 +134,34 @@ class SlackSettings(_Strict):
     bot_token: SecretStr | None = Field(None, description="xoxb-…")
     app_token: SecretStr | None = Field(None, description="xapp-…, for Socket Mode.")
     signing_secret: SecretStr | None = Field(None, description="For HTTP mode.")
+    usergroups: dict[str, list[Role]] = Field(
+        {}, description="Roles of linked people by Slack user group id, in a room's own clients."
+    )
     base_url: str = Field("https://slack.com/api/", description="Web API.")
     proxy: str | None = Field(None, description="Proxy URL.")
+
+    @property
+    def takes(self) -> bool:
+        """Whether presses and commands can arrive."""
+        return self.bot_token is not None and bool(self.app_token or self.signing_secret)
 
 
 class TelegramSettings(_Strict):
     """The Telegram bot."""
 
     token: SecretStr | None = Field(None, description="From BotFather.")
+    webhook_secret: SecretStr | None = Field(
+        None, description="Have updates posted to http.public_url, under it; none: they are polled."
+    )
     base_url: str = Field("https://api.telegram.org/bot", description="Bot API.")
     proxy: str | None = Field(None, description="Proxy URL.")
+
+    @field_validator("webhook_secret")
+    @classmethod
+    def _as_telegram_takes_it(cls, given: SecretStr | None) -> SecretStr | None:
+        if given is not None and not _WEBHOOK_SECRET.fullmatch(given.get_secret_value()):
+            raise ValueError("16 to 256 letters, digits, _ and - only")
+        return given
 
 
 class ModelSettings(_Strict):
@@ -201,6 +229,14 @@ class Settings(ClientSettings):
         unknown = {c for t in self.teams.values() for c in t.clients} - set(self.by_client)
         if unknown:
             raise ValueError(f"teams name unknown clients: {', '.join(sorted(unknown))}")
+        return self
+
+    @model_validator(mode="after")
+    def _a_webhook_has_an_address(self) -> "Settings":
+        if self.telegram.webhook_secret is not None and not self.http.public_url:
+            raise ValueError(
+                "telegram.webhook_secret needs http.public_url: where updates are sent"
+            )
         return self
 
     @property

@@ -109,7 +109,7 @@ def _loop(telemetry: Telemetry, _: Run, facts: EventFacts) -> None:
     if facts["loops"] and loop:
         seconds = float(facts["seconds"] or 0)
         telemetry.observe("triage_duration_seconds", seconds, stage="loop")
-    if facts["bound"] is not None:
+    if facts["bound"] in BOUNDS:
         telemetry.count(BOUNDS[str(facts["bound"])], stage=str(facts["stage"]))
 
 
@@ -117,6 +117,7 @@ BOUNDS: Mapping[str, str] = {
     Bound.TOKENS: "triage_token_budget_exceeded_total",
     Bound.DEADLINE: "triage_timeout_total",
     Bound.LOOPS: "triage_loop_limit_total",
+    Bound.BUDGET: "triage_day_budget_reached_total",
 }
 
 

@@ -14,6 +14,7 @@ from engine.model.review import ReviewReason
 from engine.ports import NewId, Queue
 from engine.review import EXPIRES_S
 from engine.stages.again import look_again
+from engine.stages.new_day import take_up
 from engine.stages.recovery import try_again
 from engine.stages.world import World
 from engine.sweep import reap, sweep
@@ -52,6 +53,7 @@ class Sweeper:
                     swept = await sweep(tx, client_id, now=await tx.now(), new_id=self.new_id)
                 if client_id in self.configured:
                     await look_again(client_id, self.world(client_id))
+                    await take_up(client_id, self.world(client_id))
                 if swept.missing:
                     log.warning("%s: %d heartbeat(s) stopped", client_id, len(swept.missing))
             async with self.store.begin() as tx:

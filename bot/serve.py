@@ -74,12 +74,13 @@ class Running:
         """Run every part; leaving it drains what runs and lets the rest go.
 
         Args:
-            front: also run the web server, the pollers and the sweep; a mere worker does not.
+            front: also run the web server, the pollers, the sweep and what chats deliver; a mere
+                worker does not.
         """
         with contextlib.suppress(TimeoutError):
             async with asyncio.timeout(START_ASK_S):
                 await refresh_all(list(self.house.backends.values()))
-        drained = [self._begun(one) for one in self._drained()]
+        drained = [self._begun(one) for one in self._drained(front=front)]
         endless = [self._begun(one) for one in self._endless(front=front)]
         sweeps = scheduler([self.house.sweeper()] if front else [])
         sweeps.start()
@@ -105,9 +106,11 @@ class Running:
         self.failed = True
         self.stop.set()
 
-    def _drained(self) -> list[Coroutine[None, None, None]]:
+    def _drained(self, *, front: bool) -> list[Coroutine[None, None, None]]:
         """Parts that end by themselves once they are told to stop."""
-        return [self.house.worker().run(self.stop), self.house.outbox.run(self.stop)]
+        house = self.house
+        taking = [house.slack.run(self.stop)] if front and house.slack is not None else []
+        return [house.worker().run(self.stop), house.outbox.run(self.stop), *taking]
 
     def _endless(self, *, front: bool) -> list[Coroutine[None, None, None]]:
         """Parts that go on until they are cancelled, or have nothing left to do."""
@@ -115,8 +118,9 @@ class Running:
         late = [] if house.late_model is None else [house.late_model.warm()]
         metrics = [b.metrics for b in house.backends.values() if b.metrics is not None]
         pollers = [poller.run() for poller in house.pollers()] if front else []
+        heard = [house.telegram.run()] if front and house.telegram is not None else []
         fresh = [one.keep_fresh(house.clock) for one in metrics]
-        return [*late, house.queue.listen(), self._watch(), *fresh, *pollers]
+        return [*late, house.queue.listen(), self._watch(), *fresh, *pollers, *heard]
 
     async def _serving(self) -> asyncio.Task[None]:
         """Start the web server and wait until it listens."""

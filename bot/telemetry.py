@@ -182,6 +182,11 @@ METRICS: tuple[Metric, ...] = (
         labels={"stage": BOUNDED},
     ),
     Metric(
+        name="triage_day_budget_reached_total",
+        help="Stages stopped because the budget of the day was spent.",
+        labels={"stage": BOUNDED},
+    ),
+    Metric(
         name="triage_verify_total",
         help="Findings by verify status.",
         labels={"status": tuple(VerifyStatus)},

@@ -66,6 +66,11 @@ PLAIN: Mapping[AnswerKind, str] = {
     AnswerKind.EXPIRED: "This question is closed; press the button again.",
 }
 SHOWN = "Here is the record."
+HERE: Line = say(SHOWN)
+OLD_CARD: Line = say(PLAIN[AnswerKind.OLD_CARD])
+WINDOW_CLOSED: Line = say("The chat's window closed before the form could open; press again.")
+AWAY: Line = say("The database does not answer now; nothing was changed. Try again in a minute.")
+BROKEN: Line = say("That went wrong here; nothing was changed as far as is known. It was logged.")
 
 
 def answer(said: Answer, now: datetime) -> Line:

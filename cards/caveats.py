@@ -139,9 +139,17 @@ def pack_degraded(names: Sequence[str]) -> Line:
 
 def _pack_degraded(caveat: Caveat, finding: Finding) -> tuple[Line, ...]:
     del finding
+    if "shortened" in caveat.facts:
+        cut = words.listed(_sections(caveat, "shortened"))
+        return (say(f"too long for the model: part of {cut} was left out"),)
+    return (pack_degraded(_sections(caveat, "sections")),)
+
+
+def _sections(caveat: Caveat, fact: str) -> list[str]:
+    """Name the parts of the pack that a fact of a caveat lists."""
     known = {name.value: words.SECTION[name] for name in SectionName}
-    listed = [s.strip() for s in str(caveat.facts.get("sections", "")).split(",") if s.strip()]
-    return (pack_degraded([known.get(name, name) for name in listed]),)
+    listed = [s.strip() for s in str(caveat.facts.get(fact, "")).split(",") if s.strip()]
+    return [known.get(name, name) for name in listed]
 
 
 def _veto(caveat: Caveat, finding: Finding) -> tuple[Line, ...]:
@@ -155,6 +163,8 @@ BOUNDS: Mapping[str, str] = {
     "tokens": "stopped at the token limit: best so far",
     "token_budget": "stopped at the token limit: best so far",
     "loops": "stopped at the loop limit: best so far",
+    "budget": "stopped at the budget of the day: best so far",
+    "stopped": "stopped by hand: best so far",
     "max_loops": "stopped at the loop limit: best so far",
 }
 

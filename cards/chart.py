@@ -13,7 +13,7 @@ from cards.render.limits import clean, cut
 from engine.model.base import Frozen
 from engine.model.chart import Chart, Line, Mark
 
-MOST_TITLE, MOST_SAID, MOST_EXPRESSION, MOST_LABEL, MOST_MARK = 44, 62, 72, 48, 34
+MOST_TITLE, MOST_SAID, MOST_EXPRESSION, MOST_LABEL, MOST_MARK = 44, 62, 96, 48, 34
 MOST_ALT = 900
 """Under the 1,024 of a Telegram caption and the 2,000 of Slack's alt text."""
 STEADY = 0.05

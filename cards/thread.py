@@ -34,6 +34,17 @@ def finding_reply(case: CaseFile, took: Mention | None = None) -> Card | None:
     return _bare(case, (body,), "finding_reply")
 
 
+def worse(case: CaseFile, took: Mention | None = None) -> Card:
+    """One short message when an incident became graver, calling whoever took it."""
+    who = (took, *say(" ")) if took else ()
+    lead = case.incident.lead.alert.rule
+    now = say(
+        "now ", bold(words.SEVERITY[case.incident.severity]), ": ", code(cut(clean(lead), 80))
+    )
+    body = Section(name="worse", blocks=(text((*who, *now)),), rank=10, keep=90)
+    return _bare(case, (body,), "worse")
+
+
 def _bare(case: CaseFile, sections: Sequence[Section], state: str, about: str = "") -> Card:
     return Card(
         tone=Tone.FIRING,

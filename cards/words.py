@@ -15,7 +15,7 @@ from engine.model.pack import (
     SectionName,
     SuspectReason,
 )
-from engine.model.run import FailureClass, SkipReason
+from engine.model.run import FailureClass, Run, SkipReason
 
 SEVERITY: Mapping[Severity, str] = {
     Severity.CRITICAL: "CRITICAL",
@@ -153,6 +153,14 @@ FAILURE: Mapping[FailureClass, str] = {
     FailureClass.BAD_MODEL_ALIAS_FALLBACK: "the configured model does not exist at the provider",
     FailureClass.POISON_PAYLOAD: "the job could not be read",
 }
+TOO_LONG = "the evidence is too long for the model, even shortened"
+
+
+def failure(run: Run) -> str:
+    """Why a run ended without a finding."""
+    if run.failure_kind == "too_long":
+        return TOO_LONG
+    return FAILURE[run.failure] if run.failure else ""
 
 
 def impact_reason(impact: Impact) -> str:

@@ -38,7 +38,7 @@ def estimate(request: ModelRequest) -> Usage:
 
 
 def affords(spent: Spent, held: Held, budget: Budget, *, begins: bool) -> bool:
-    """Whether a call may be sent; the first of a triage only if a second can be paid as well."""
+    """Whether a call may be sent; one that begins or looks only if the next can be paid as well."""
     times = CALLS if begins else 1
     usd, tokens = spent.usd + times * held.usd, spent.tokens + times * held.tokens
     return usd <= budget.usd_per_day and tokens <= budget.tokens_per_day

@@ -15,6 +15,7 @@ from engine.model.finding import (
 )
 from engine.model.ledger import LedgerEntry, ToolName
 from engine.model.pack import MetricDigest, Pack, SectionName
+from engine.pack.section import SectionNote
 
 
 class Weak(StrEnum):
@@ -90,6 +91,10 @@ def _of_pack(pack: Pack) -> Iterator[Caveat]:
         yield Caveat(
             code=CaveatCode.PACK_DEGRADED, facts={"sections": names, "count": len(pack.degraded)}
         )
+    cut = [section.name for section in pack.sections if SectionNote.SHORTENED in section.note]
+    if cut:
+        facts: dict[str, str | int] = {"shortened": ",".join(cut), "revision": pack.revision}
+        yield Caveat(code=CaveatCode.PACK_DEGRADED, facts=facts)
 
 
 _LIVE = frozenset(SectionName) - {

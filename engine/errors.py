@@ -14,6 +14,7 @@ class EngineError(Exception):
         kind: str = "unclassified",
         tells: bool = False,
         echo: bool = False,
+        reply: str = "",
     ) -> None:
         """Keep what is known of it.
 
@@ -23,6 +24,7 @@ class EngineError(Exception):
             kind: what kind of refusal or outage it is, for counting.
             tells: an operator is told.
             echo: words of our own request were kept from deciding.
+            reply: what was paid for and could not be read, as it came.
         """
         said = (type(self).__doc__ or "").strip().splitlines()[0]
         super().__init__(f"{said} {detail}".strip())
@@ -31,6 +33,7 @@ class EngineError(Exception):
         self.kind = kind
         self.tells = tells
         self.echo = echo
+        self.reply = reply
 
     def saying(self, detail: str) -> Self:
         """The same error in other words."""
@@ -40,6 +43,7 @@ class EngineError(Exception):
             kind=self.kind,
             tells=self.tells,
             echo=self.echo,
+            reply=self.reply,
         )
 
 

@@ -401,6 +401,9 @@ async def _tell(
         # A new card waits for its first facts, but no longer than this.
         due_s = rules.facts_card_s if fresh else _patience_s(draft, draft.reason)
         wishes.append(CardWish(one.incident, draft.reason.value, due_s))
+        if draft.reason is CardReason.SEVERITY and not draft.born:
+            worse = one.incident.severity.value
+            await tx.cards.wish_message(one.incident, "severity", worse, audible=True)
     await tx.jobs.enqueue_all(client_id, jobs)
     await tx.cards.wish_all(client_id, wishes)
 

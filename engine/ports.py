@@ -181,8 +181,14 @@ class Runs(Protocol):
     async def save(self, run: Run) -> None:
         """Record where it stands now."""
 
+    async def stopped(self, triage_id: str) -> str | None:
+        """Who asked a run to stop looking."""
+
     async def tools_before(self, run: Run) -> Sequence[ToolName]:
         """Tools that the client's last finished run before this one was offered."""
+
+    async def unpaid(self, client_id: str, since: datetime) -> "Sequence[Stopped]":
+        """Incidents that fire and were left for lack of money before then, the worst first."""
 
 
 class Lookups(Protocol):

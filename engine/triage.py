@@ -61,7 +61,7 @@ async def judge(
     await offering(session)
     known, how = await _remembered(session, progress, rejudge_of)
     finding = known or await _investigated(session, progress, rejudge_of)
-    await _told(ports, finding, pack, how)
+    await _told(ports, finding, session.pack, how)
     return finding
 
 

@@ -1,26 +1,29 @@
 """Questions put to one account, waiting for its answer."""
 
+import json
 import secrets
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 from sqlalchemy import text
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from engine.model.action import Action
+from engine.model.desk import FieldName
 
 TTL_S = 900.0
 """How long an answer is waited for."""
 _ADD = text("""
     insert into prompts (
-        id, client_id, card_id, account, action, incident_id, subject_id, asks, choices, expires_at
+        id, client_id, card_id, account, action, incident_id, subject_id, asks, choices, draft,
+        expires_at
     )
     values (:id, :client_id, :card_id, :account, :action, :incident_id, :subject_id, :asks,
-            :choices, clock_timestamp() + make_interval(secs => :ttl_s))
+            :choices, cast(:draft as jsonb), clock_timestamp() + make_interval(secs => :ttl_s))
 """)
 _READ = """
     select id, client_id, card_id, account, action, incident_id, subject_id, asks, choices,
-        message_ref
+        draft, message_ref
     from prompts where answered_at is null and expires_at > clock_timestamp()
 """
 _BY_ID = text(f"{_READ} and id = :id")
@@ -28,6 +31,9 @@ _BY_MESSAGE = text(
     f"{_READ} and account = :account and message_ref = :message_ref"
     " order by expires_at desc limit 1"
 )
+_AT_MESSAGE = text("""
+    select id from prompts where message_ref = :message_ref order by expires_at desc limit 1
+""")
 _PLACED = text("update prompts set message_ref = :message_ref where id = :id")
 _ANSWERED = text("""
     update prompts set answered_at = clock_timestamp()
@@ -47,6 +53,7 @@ class Prompt(NamedTuple):
     subject_id: str
     asks: str
     choices: tuple[str, ...]
+    draft: Mapping[FieldName, str]
     message_ref: str | None
 
 
@@ -68,6 +75,7 @@ class PromptRows:
         subject_id: str,
         asks: str,
         choices: Sequence[str] = (),
+        draft: Mapping[FieldName, str] | None = None,
         ttl_s: float = TTL_S,
     ) -> str:
         """Keep a question; gives its id."""
@@ -82,6 +90,7 @@ class PromptRows:
             "subject_id": subject_id,
             "asks": asks,
             "choices": list(choices),
+            "draft": json.dumps(draft or {}),
             "ttl_s": ttl_s,
         }
         await self._session.execute(_ADD, values)
@@ -98,6 +107,11 @@ class PromptRows:
     async def of_message(self, account: str, message_ref: str) -> Prompt | None:
         """The question an account answers by a reply to this message."""
         return await self._one(_BY_MESSAGE, account=account, message_ref=message_ref)
+
+    async def at_message(self, message_ref: str) -> str | None:
+        """The question that was put there, whoever's, and whether or not it still waits."""
+        found = await self._session.execute(_AT_MESSAGE, {"message_ref": message_ref})
+        return found.scalar_one_or_none()
 
     async def answered(self, prompt_id: str) -> bool:
         """Use a question up; False when it was."""
@@ -118,5 +132,6 @@ class PromptRows:
             subject_id=row.subject_id,
             asks=row.asks,
             choices=tuple(row.choices),
+            draft={FieldName(name): said for name, said in row.draft.items()},
             message_ref=row.message_ref,
         )

@@ -4,11 +4,12 @@ import hashlib
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from sqlalchemy import func, select, text, update
+from sqlalchemy import Update, func, select, text, update
 from sqlalchemy.dialects.postgresql import insert
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from engine.model.org import Client, Platform, Room
+from storage.cards import CHANNEL
 from storage.org import OrgRows, room_of
 from storage.tables import RoomRow, TeamClientRow, TeamRow
 
@@ -25,6 +26,22 @@ _USE_CODE = text("""
     where code_hash = :hash and used_at is null and expires_at > clock_timestamp()
         and person_id is null
     returning client_id, team_id
+""")
+_POST_AGAIN = text("""
+    update cards set
+        message_ref = null, sent_hash = null, posting_since = null, attempts = 0,
+        wanted = case when live then wanted + 1 else wanted end,
+        due_at = case when live then clock_timestamp() else due_at end
+    from (
+        select cards.id, coalesce(incidents.state = 'open', false) as live
+        from cards left join incidents on incidents.id = cards.subject_id
+            and cards.subject_kind = 'incident'
+        where cards.room_id = any(:rooms)
+    ) as moved where cards.id = moved.id
+""")
+_BELOW = text("""
+    update messages set message_ref = null, sent_hash = null, posting_since = null
+    where card_id in (select id from cards where room_id = any(:rooms))
 """)
 
 
@@ -145,3 +162,35 @@ class RoomRows:
             (room_of(row), row.client_id or f"team {row.team_id}", row.broken)
             for row in rows.scalars()
         ]
+
+    async def follow(self, platform: Platform, old: str, new: str) -> list[str]:
+        """Take a chat's rooms to its new id, with their cards; gives the ids of the rooms.
+
+        Message ids do not carry over: cards of open incidents are posted anew, silently, as they
+        were posted before; the others when there is something to say about them.
+        """
+        moved = list(await self._org.move_chat(platform, old, new))
+        if moved:
+            await self._session.execute(_POST_AGAIN, {"rooms": moved})
+            await self._session.execute(_BELOW, {"rooms": moved})
+            await self._session.execute(text(f"select pg_notify('{CHANNEL}', '')"))
+        return moved
+
+    async def lose(self, platform: Platform, chat: str, why: str) -> list[tuple[str, str | None]]:
+        """Note that nothing can be posted in a chat; gives its rooms and their clients."""
+        gone = self._in(platform, chat).where(RoomRow.broken.is_(None)).values(broken=why)
+        rows = await self._session.execute(gone.returning(RoomRow.id, RoomRow.client_id))
+        return [(row.id, row.client_id) for row in rows]
+
+    async def mend(self, platform: Platform, chat: str) -> list[str]:
+        """Note that a chat can be posted in again; gives the rooms that were lost."""
+        back = self._in(platform, chat).where(RoomRow.broken.is_not(None)).values(broken=None)
+        return list((await self._session.execute(back.returning(RoomRow.id))).scalars())
+
+    @staticmethod
+    def _in(platform: Platform, chat: str) -> Update:
+        """Every room of a chat."""
+        return update(RoomRow).where(
+            RoomRow.platform == platform.value,
+            func.coalesce(RoomRow.chat_id, RoomRow.chat) == chat,
+        )

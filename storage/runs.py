@@ -1,14 +1,35 @@
 """Triage runs: the state that both queue adapters point at."""
 
 from collections.abc import Sequence
+from datetime import datetime
 
-from sqlalchemy import select, update
+from sqlalchemy import select, text, update
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from engine.model.ledger import ToolName
-from engine.model.run import Run, RunState
+from engine.model.run import Run, RunState, RunTrigger
+from engine.ports import Stopped
 from storage.tables import RunRow
 
+_UNPAID = text("""
+    select incidents.id, incidents.client_id, incidents.severity,
+           newest.run ->> 'trigger' as trigger
+    from incidents cross join lateral (
+        select run from triage_runs where incident_id = incidents.id
+        order by created_at desc limit 1
+    ) as newest
+    where incidents.client_id = :client_id and incidents.state = 'open'
+      and newest.run ->> 'skip_reason' = 'budget'
+      and (newest.run ->> 'finished_at')::timestamptz < :since
+      and exists (
+        select from incident_members
+        where incident_id = incidents.id and incident_members.state = 'firing'
+      )
+      and not exists (
+        select from jobs where queue = 'triage' and key = incidents.id and state = 'live'
+      )
+    order by incidents.opened_at
+""")
 _OWN = {"fence"}
 """Kept in a column of its own: a run is shown to people, its fence is not."""
 
@@ -66,6 +87,14 @@ class RunRows:
         asked = select(RunRow.stopped_by).where(RunRow.triage_id == triage_id)
         found: str | None = (await self._session.execute(asked)).scalar_one_or_none()
         return found
+
+    async def unpaid(self, client_id: str, since: datetime) -> Sequence[Stopped]:
+        """Incidents that fire and were left for lack of money before then, the worst first."""
+        rows = await self._session.execute(_UNPAID, {"client_id": client_id, "since": since})
+        found = [
+            Stopped(row.id, row.client_id, row.severity, RunTrigger(row.trigger)) for row in rows
+        ]
+        return sorted(found, key=lambda one: -one.rank)
 
     async def tools_before(self, run: Run) -> Sequence[ToolName]:
         """Tools that the client's last finished run before this one was offered."""

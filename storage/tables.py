@@ -719,6 +719,8 @@ class PromptRow(Base):
     """The field whose choices are listed, or that a reply fills."""
     choices: Mapped[list[str]] = mapped_column(server_default="{}")
     """What may be chosen, in the order shown."""
+    draft: Mapped[dict[str, Any]] = mapped_column(server_default="{}")
+    """What was shown as filled in, by field: kept as shown unless the answer says otherwise."""
     message_ref: Mapped[str | None]
     """The message a reply to which is the answer."""
     expires_at: Mapped[datetime]

@@ -57,3 +57,27 @@ def chart(**changed: Any) -> Chart:
         "marks": (DEPLOY,),
     }
     return Chart.model_validate(given | changed)
+
+
+def leaking() -> Chart:
+    """Two pods, one that fills its memory since a change of its settings."""
+    change = Mark(
+        at=NOW - timedelta(minutes=52), change=ChangeKind.CONFIG, component="cart", what="cache 2g"
+    )
+    grown = [
+        (at, 4.1e8 + max(0, at - change.at.timestamp()) * 1.05e6 / 2) for at, _ in points(1, 1)
+    ]
+    steady = [(at, 4.0e8 + value * 1e7) for at, value in points(1, 1.1)]
+    lines = (Line(label="pod=cart-7d9-x2x", points=tuple(grown)),
+             Line(label="pod=cart-7d9-k4f", points=tuple(steady)))  # fmt: skip
+    shown = curve(
+        name="memory of the working set", unit="B", own=False, threshold=2 * 1024**3, before=4.1e8,
+        expression="max by (pod) (container_memory_working_set_bytes)", lines=lines,
+    )  # fmt: skip
+    return chart(
+        rule="CartMemoryHigh", service="cart", curve=shown, marks=(change,),
+        onset_at=NOW - timedelta(minutes=50), fired_at=NOW - timedelta(minutes=12),
+    )  # fmt: skip
+
+
+CHARTS = {"deploy": chart(), "memory": leaking()}

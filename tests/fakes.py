@@ -15,9 +15,11 @@ from engine.model.evidence import Answered, Empty, Gap, Invalid, Outcome, Questi
 from engine.model.ledger import LedgerEntry, ToolName
 from engine.model.llm import Capabilities, ModelReply, ModelRequest, StopReason, ToolCall
 from engine.model.memory import Near
+from engine.model.pack import Pack
 from engine.model.review import Label
-from engine.model.run import CallKind, ModelCall, Run, Usage
+from engine.model.run import CallKind, CallState, ModelCall, Run, Usage
 from engine.ports import ArbiterSays
+from storage.calls import SpentToday
 
 T = TypeVar("T")
 START = datetime(2026, 11, 30, 3, 2, tzinfo=UTC)
@@ -189,11 +191,14 @@ class MemoryStore:
     """Whether an answered request is answered again from here."""
     audit: list[tuple[str, Mapping[str, Any]]] = field(default_factory=list)
     runs: dict[str, Run] = field(default_factory=dict)
+    stopped_by: str | None = None
     others: Sequence[Any] = ()
     changed: Sequence[Change] = ()
     tools: Sequence[ToolName] = ()
     """What the run before was offered."""
     lookups: dict[str, tuple[LedgerEntry, str]] = field(default_factory=dict)
+    packs: list[Pack] = field(default_factory=list)
+    """Those that were frozen while a model was asked."""
     outcomes: Mapping[str, Sequence[Label]] = field(default_factory=dict)
     near: Sequence[Near] = ()
     correction: Correction | None = None
@@ -214,7 +219,7 @@ class _Tx:
         self.store = store
         self.calls = self.audit = self.runs = self.incidents = self.changes = self
         self.lookups = _Lookups(store)
-        self.outcomes = self.stubs = self.corrections = self
+        self.outcomes = self.stubs = self.corrections = self.findings = self
 
     async def now(self) -> datetime:
         return START
@@ -229,7 +234,8 @@ class _Tx:
     async def answered(self, triage_id: str, kind: CallKind, request: str) -> str | None:
         if not self.store.remembers:
             return None
-        same = (id_ for id_, asked in self.store.requests.items() if asked == request)
+        fine = {id_ for id_, call in self.store.calls.items() if call.state is CallState.OK}
+        same = (i for i, asked in self.store.requests.items() if asked == request and i in fine)
         return next((self.store.replies[i] for i in same if self.store.replies.get(i)), None)
 
     async def append(self, client_id: str, actor: str, action: str, facts: Any) -> None:
@@ -237,6 +243,18 @@ class _Tx:
 
     async def save(self, run: Run) -> None:
         self.store.runs[run.triage_id] = run
+
+    async def get(self, triage_id: str) -> Run | None:
+        return self.store.runs.get(triage_id)
+
+    async def keep_pack(self, pack: Pack) -> None:
+        self.store.packs.append(pack)
+
+    async def spent_alone(self, client_id: str, since: datetime) -> SpentToday:
+        """What is settled, and what is held for the rest; tokens only."""
+        calls = self.store.calls.values()
+        tokens = sum(c.usage.total + c.held_tokens * (c.state is CallState.SENT) for c in calls)
+        return SpentToday(usd=0, tokens=tokens)
 
     async def nearest(self, *_: object, **__: object) -> Sequence[Near]:
         return self.store.near
@@ -249,6 +267,9 @@ class _Tx:
 
     async def neighbours(self, incident: Any, since: datetime) -> Sequence[Any]:
         return self.store.others
+
+    async def stopped(self, triage_id: str) -> str | None:
+        return self.store.stopped_by
 
     async def tools_before(self, run: Run) -> Sequence[ToolName]:
         return self.store.tools

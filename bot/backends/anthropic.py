@@ -28,6 +28,9 @@ from engine.model.llm import (
 from engine.model.run import Usage
 
 Json = dict[str, Any]
+Response = anthropic.AsyncAPIResponse[Message]
+MOST_KEPT = 100_000
+"""Characters of a reply that cannot be read."""
 TOOL = "Give the answer. Call this once, with one object."
 CUT = frozenset({"max_tokens", "model_context_window_exceeded", "refusal"})
 """A call in a reply that ends like this may be half of one."""
@@ -59,18 +62,27 @@ class AnthropicModel:
         """
         try:
             async with asyncio.timeout(timeout_s):
-                message = await self._created(request, timeout_s)
-            return _heard(message, request)
+                response = await self._created(request, timeout_s)
+                return await self._read(response, request)
         except TimeoutError as error:
             raise TimedOutError(f"{timeout_s:.0f} s", kind="timeout") from error
         except EngineError as error:
             raise self._masked(error) from error
 
-    async def _created(self, request: ModelRequest, timeout_s: float) -> object:
+    async def _read(self, response: Response, request: ModelRequest) -> ModelReply:
+        """Read a reply; what cannot be read keeps its words, for it is paid for."""
+        try:
+            return _heard(await _parsed(response), request)
+        except EngineError as error:
+            error.reply = self.redact((await response.text())[:MOST_KEPT])
+            raise
+
+    async def _created(self, request: ModelRequest, timeout_s: float) -> Response:
         """Have the request answered; what the library and the wire do is an error of ours."""
         body = body_of(request, self.capabilities, self.thinking)
         try:
-            return await self.client.messages.create(**body, timeout=timeout_s)
+            create = self.client.messages.with_raw_response.create
+            return await create(**body, timeout=timeout_s)
         except anthropic.APITimeoutError as error:
             raise TimedOutError(f"{timeout_s:.0f} s", kind="timeout") from error
         except anthropic.APIStatusError as error:
@@ -136,6 +148,13 @@ def _block(block: Block, able: Capabilities) -> Json:
 
 def _mark(able: Capabilities, *, marked: bool) -> Json:
     return {"cache_control": {"type": "ephemeral"}} if marked and able.prompt_cache else {}
+
+
+async def _parsed(response: Response) -> object:
+    try:
+        return await response.parse()
+    except (anthropic.AnthropicError, httpx2.HTTPError, ValidationError, ValueError) as error:
+        raise broken(error) from error
 
 
 def _heard(message: object, request: ModelRequest) -> ModelReply:

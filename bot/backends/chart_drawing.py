@@ -72,7 +72,13 @@ def lines(axes: Any, told: dict[str, Any]) -> None:
             bbox={"facecolor": "white", "edgecolor": "none", "alpha": 0.75, "pad": 1},
         )  # fmt: skip
     if any(line["label"] for line in told["lines"]):
-        axes.legend(loc="upper left", fontsize=15, framealpha=0.85, edgecolor="none")
+        low, high = axes.get_ylim()
+        level = told["level"]["value"] / divisor if told["level"] else low
+        where = "center left" if level - low > (high - low) * SECOND_HALF else "upper left"
+        handles, labels = axes.get_legend_handles_labels()
+        axes.legend(
+            handles[::-1], labels[::-1], loc=where, fontsize=15, framealpha=0.85, edgecolor="none"
+        )
 
 
 def uprights(axes: Any, marks: list[dict[str, Any]], height_in: float) -> None:

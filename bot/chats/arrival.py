@@ -38,6 +38,8 @@ class Told(Frozen):
     """One sentence, for this account alone."""
 
     line: Line
+    refused: bool = False
+    """Nothing was done; the account should not miss that."""
 
 
 class Shown(Frozen):

@@ -22,6 +22,7 @@ from engine.model.desk import (
 )
 from engine.model.org import Person, Role, Room
 from storage.buttons import Meant
+from storage.prompts import Prompt
 from storage.store import SqlStore, SqlTx
 
 log = logging.getLogger(__name__)
@@ -58,9 +59,20 @@ class Inbox:
         return await self._told(arrival, said)
 
     async def hand_in(
-        self, arrival: Arrival, prompt_id: str, values: Mapping[FieldName, str]
+        self,
+        arrival: Arrival,
+        prompt_id: str,
+        values: Mapping[FieldName, str],
+        places: Mapping[FieldName, int] | None = None,
     ) -> Reply | None:
-        """Take what was asked for to the desk; None for a repeat."""
+        """Take what was asked for to the desk; None for a repeat.
+
+        Args:
+            arrival: who hands it in.
+            prompt_id: what was asked.
+            values: what was written.
+            places: what was chosen, by its place in the list that was shown.
+        """
         async with self._store.begin() as tx:
             if await tx.arrivals.seen(arrival.identity.platform, arrival.key):
                 return None
@@ -74,7 +86,7 @@ class Inbox:
             action=prompt.action,
             subject_id=prompt.subject_id,
         )
-        said = await self._desk.hand_in(press, actor, values)
+        said = await self._desk.hand_in(press, actor, {**values, **_chosen(prompt, places or {})})
         if said.kind is not AnswerKind.INCOMPLETE:
             async with self._store.begin() as tx:
                 await tx.prompts.answered(prompt_id)
@@ -108,7 +120,10 @@ class Inbox:
 
     async def _ask(self, arrival: Arrival, meant: Meant, asks: Asks) -> Reply:
         chosen = next((field for field in asks.fields if field.choices), None)
-        asked = chosen or asks.fields[0]
+        missing = next(
+            (field for field in asks.fields if field.required and not field.initial), None
+        )
+        asked = chosen or missing or asks.fields[0]
         async with self._store.begin() as tx:
             prompt_id = await tx.prompts.add(
                 client_id=meant.client_id,
@@ -119,6 +134,7 @@ class Inbox:
                 subject_id=press_of(meant).subject_id,
                 asks=asked.name.value,
                 choices=[choice.value for choice in asked.choices],
+                draft={field.name: field.initial for field in asks.fields if field.initial},
             )
             await tx.arrivals.keep(arrival.identity.platform, arrival.key)
         return Asked(prompt_id=prompt_id, form=form(asks))
@@ -140,7 +156,8 @@ class Inbox:
     async def _told(self, arrival: Arrival, said: Answer) -> Told:
         async with self._store.begin() as tx:
             await tx.arrivals.keep(arrival.identity.platform, arrival.key)
-            return Told(line=answer(said, await tx.now()))
+            refused = said.kind is not AnswerKind.DONE
+            return Told(line=answer(said, await tx.now()), refused=refused)
 
 
 async def _with_roles(
@@ -157,6 +174,16 @@ def is_in(arrival: Arrival, room: Room) -> bool:
     """Whether something was done in the room its button stands in."""
     here = arrival.identity.platform is room.platform and arrival.chat == room.chat
     return here and (room.topic is None or arrival.topic in {None, room.topic})
+
+
+def _chosen(prompt: Prompt, places: Mapping[FieldName, int]) -> Mapping[FieldName, str]:
+    """What stands at those places of the list the prompt showed."""
+    offered = dict(enumerate(prompt.choices))
+    return {
+        name: offered[place]
+        for name, place in places.items()
+        if name == prompt.asks and place in offered
+    }
 
 
 def press_of(meant: Meant) -> Press:

@@ -1,6 +1,6 @@
 """Our web server: alerts and changes in; packs, health and metrics out."""
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping
 
 from fastapi import FastAPI, Request
 from fastapi.responses import JSONResponse, PlainTextResponse, Response
@@ -16,10 +16,20 @@ Ready = Callable[[], Awaitable[str | None]]
 """Says what is missing before we can take alerts; None when nothing is."""
 
 
+Take = Callable[[Request], Awaitable[Response]]
+"""Answers one request."""
+
+
 def web(
-    webhooks: Webhooks, api: Api, sessions: Sessions, telemetry: Telemetry, ready: Ready
+    webhooks: Webhooks,
+    api: Api,
+    sessions: Sessions,
+    telemetry: Telemetry,
+    ready: Ready,
+    *,
+    chats: Mapping[str, Take] | None = None,
 ) -> FastAPI:
-    """Make the application."""
+    """Make the application; `chats` take what is posted to their paths."""
     app = FastAPI(title="Caveat", docs_url=None, redoc_url=None, openapi_url=None)
 
     @app.exception_handler(RefusedBodyError)
@@ -60,7 +70,13 @@ def web(
     async def metrics() -> Response:
         return Response(telemetry.exposition(), media_type=CONTENT_TYPE_LATEST)
 
+    _listen(app, chats or {})
     return app
+
+
+def _listen(app: FastAPI, chats: Mapping[str, Take]) -> None:
+    for path, take in chats.items():
+        app.post(path)(take)
 
 
 def _bearer(request: Request) -> str | None:

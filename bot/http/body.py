@@ -25,6 +25,15 @@ async def read_json_bytes(request: Request, max_bytes: int) -> bytes:
     kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
     if kind != "application/json" and not kind.endswith("+json"):
         raise RefusedBodyError(415, "send Content-Type: application/json")
+    return await read_bytes(request, max_bytes)
+
+
+async def read_bytes(request: Request, max_bytes: int) -> bytes:
+    """Read a body of any type.
+
+    Raises:
+        RefusedBodyError: 415 for a compressed body, 413 past `max_bytes`.
+    """
     if request.headers.get("content-encoding", "identity").lower() != "identity":
         raise RefusedBodyError(415, "send the body uncompressed")
     said = request.headers.get("content-length", "")

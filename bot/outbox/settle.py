@@ -150,7 +150,7 @@ class Settler:
     async def _moved(self, task: CardTask, drawn: Drawn, chat_id: str) -> None:
         """Follow a chat to its new id; message ids do not carry over."""
         async with self._store.begin() as tx:
-            await tx.org.move_chat(task.platform, drawn.room.chat, chat_id)
+            await tx.rooms.follow(task.platform, drawn.room.chat, chat_id)
             await tx.outbox.later(task, 0, posted_nothing=True, counted=False, lost=True)
         log.warning("%s moved to %s", task.chat_key, chat_id)
 

@@ -6,7 +6,7 @@ from datetime import datetime
 
 from cards import digest, draw, inquiry, sound, thread
 from cards.actions import with_tokens
-from cards.card import Card, Tone
+from cards.card import Card, Mention, Tone
 from cards.life import choose
 from cards.notice import Notice, notice, of_outage
 from engine.model.action import Action
@@ -174,26 +174,43 @@ async def draw_message(tx: SqlTx, task: MessageTask) -> DrawnMessage:
     case = await tx.case(task.subject_id)
     if case is None:
         return DrawnMessage(room=room, card=None, audible=False, rung=0)
-    if task.kind != "finding":
+    if task.kind == "evidence":
         card = thread.evidence(case, now)
         return DrawnMessage(room=room, card=card, audible=False, rung=0)
     rung = await tx.outbox.audible_so_far(task.subject_id, task.room_id)
     rung += draw.card(case, now, room=room, offered=()).audible
     return DrawnMessage(
         room=room,
-        card=_reply(case, task),
-        audible=task.audible and _rings(case, room, rung),
+        card=_reply(case, task, room),
+        audible=task.audible and _rings(case, room, task.kind, rung, now),
         rung=rung,
     )
 
 
-def _reply(case: CaseFile, task: MessageTask) -> Card | None:
-    """The reply for a finding that is still the newest; an overtaken one says nothing."""
+def _reply(case: CaseFile, task: MessageTask, room: Room) -> Card | None:
+    """What is still true of what the reply was wished for; one that was overtaken says nothing."""
+    if task.kind == "severity":
+        still = case.incident.severity.value == task.dedup_key
+        return thread.worse(case, _took(case, room)) if still else None
     if case.finding is None or said_once(case.finding) != task.dedup_key:
         return None
-    return thread.finding_reply(case)
+    return thread.finding_reply(case, _took(case, room))
 
 
-def _rings(case: CaseFile, room: Room, rung: int) -> bool:
+def _took(case: CaseFile, room: Room) -> Mention | None:
+    """Whoever took it, where their account is one of this chat."""
+    platform, _, account = (case.taken_account or "").partition(":")
+    if not case.taken_by or platform != room.platform:
+        return None
+    return Mention(account=account, name=case.taken_by)
+
+
+def _rings(case: CaseFile, room: Room, kind: str, rung: int, now: datetime) -> bool:
+    """Whether it may ring: a cause that is another one, after somebody took it, always may."""
+    if case.muted_until is not None and case.muted_until > now:
+        return False
     severity = case.incident.severity
-    return sound.audible(sound.Transition.FINDING, choose(case), severity, room.sound, rung)
+    what = sound.Transition.SEVERITY_UP if kind == "severity" else sound.Transition.FINDING
+    if kind == "finding" and case.taken_by and case.finding and case.finding.rejudge_of:
+        what = sound.Transition.CAUSE_CHANGED
+    return sound.audible(what, choose(case), severity, room.sound, rung)

@@ -70,6 +70,11 @@ def render(card: Card, allowed: Allowed = nowhere, *, key: str = "") -> SlackMes
     )
 
 
+def sentence(line: Line, allowed: Allowed = nowhere) -> str:
+    """One line of its own as Slack's markup, with nothing live in it but what is ours."""
+    return _line(line, allowed)
+
+
 def plain(card: Card, *, key: str = "") -> SlackMessage:
     """The card without blocks: still tells the incident when Slack refused them."""
     text = cut(unmarked.text(card), MOST_CHARACTERS, lambda t: u16(_word(t)))
@@ -184,14 +189,14 @@ def _word(text: str) -> str:
 
 
 def _section(name: str, said: str) -> Json:
-    return {"type": "section", "block_id": name, "text": _mrkdwn(said)}
+    return {"type": "section", "block_id": name, "text": mrkdwn(said)}
 
 
 def _context(name: str, said: str) -> Json:
-    return {"type": "context", "block_id": name, "elements": [_mrkdwn(said)]}
+    return {"type": "context", "block_id": name, "elements": [mrkdwn(said)]}
 
 
-def _mrkdwn(said: str) -> Json:
+def mrkdwn(said: str) -> Json:
     """Verbatim: Slack links no name, channel or address by itself."""
     return {"type": "mrkdwn", "text": said, "verbatim": True}
 

@@ -75,7 +75,7 @@ def _stopped(case: CaseFile, now: datetime) -> Body | None:
     run = case.run
     if run is None or run.failure is None:
         return _blocks(Caveats(lines=(say(bold("Investigation failed")),)))
-    lead = say(bold("Investigation stopped"), f": {words.FAILURE[run.failure]}. Not retried.")
+    lead = say(bold("Investigation stopped"), f": {words.failure(run)}. Not retried.")
     cure = say("The facts below stand; press Re-triage once it is put right.")
     return _blocks(Caveats(lines=(lead,)), text(cure))
 
@@ -93,12 +93,15 @@ def _reason(case: CaseFile) -> str:
 
 
 def _no_model(case: CaseFile, now: datetime) -> Body | None:
-    del now
     if case.finding is not None:
         return _blocks(text(say(bold("Facts only"))), Caveats(lines=caveats.lines(case.finding)))
     reason = case.run.skip_reason if case.run else None
     line = caveats.no_model(words.SKIP[reason or SkipReason.NO_MODEL])
-    return _blocks(text(say(bold("Facts only"))), Caveats(lines=(line,)))
+    blocks: list[Block] = [text(say(bold("Facts only"))), Caveats(lines=(line,))]
+    again_at = case.run.next_try_at if case.run else None
+    if again_at is not None and again_at > now:
+        blocks.append(text(say("⏳ next try ", moment(again_at, now))))
+    return _blocks(*blocks)
 
 
 def _predictive(case: CaseFile, now: datetime) -> Body | None:

@@ -58,9 +58,6 @@ class DeskRuns(Runs, Protocol):
     async def stop(self, triage_id: str, by: str) -> bool:
         """Ask a run to stop looking; False when somebody did."""
 
-    async def stopped(self, triage_id: str) -> str | None:
-        """Who asked a run to stop looking."""
-
 
 class DeskOutcomes(Outcomes, Protocol):
     """Verdicts, and who gave them."""

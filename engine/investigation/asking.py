@@ -22,7 +22,6 @@ MOST_CALLS = 6
 """Asked in one turn; enough to tell candidates apart, too few to flood a backend."""
 TOOL_S = 10.0
 MOST_CHARACTERS = 3_000
-LONGEST_LINE = 600
 MOST_WHOLE = 1_000_000
 _READABLE = frozenset({QueryOutcome.FETCHED, QueryOutcome.EMPTY})
 
@@ -153,7 +152,7 @@ class Desk:
             start_at=one.wanted.start_at,
             end_at=one.wanted.end_at,
             outcome=told.outcome,
-            text=cleaned(told.text, redact),
+            text=cleaned(told.text, redact, told.longest_line),
             at=self.session.ports.clock.now(),
             backend=told.backend,
         )
@@ -192,9 +191,9 @@ class Desk:
         return ToolAnswer(call_id=one.call.id, text=text, failed=failed)
 
 
-def cleaned(text: str, redact: Callable[[str], str]) -> str:
+def cleaned(text: str, redact: Callable[[str], str], longest_line: int) -> str:
     """Make an answer fit to be read: nothing hidden, nothing secret, nothing endless."""
     lines = redact(strip_invisible(text)).split("\n")
-    short = [ln if len(ln) <= LONGEST_LINE else ln[: LONGEST_LINE - 1] + CUT for ln in lines]
+    short = [ln if len(ln) <= longest_line else ln[: longest_line - 1] + CUT for ln in lines]
     whole = "\n".join(short)
     return whole if len(whole) <= MOST_CHARACTERS else whole[: MOST_CHARACTERS - 1] + CUT

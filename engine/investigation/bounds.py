@@ -98,6 +98,11 @@ class Meter:
         most = self.bounds.stop_tokens if self.bound is None else self.bounds.tokens
         return most - self.tokens
 
+    @property
+    def begun(self) -> bool:
+        """Whether a model has answered."""
+        return self.tokens > 0
+
     def heard(self, reply: ModelReply) -> None:
         """Count what a model said, by its provider's own count where there is one."""
         said = reply.text + "".join(call.arguments for call in reply.calls)

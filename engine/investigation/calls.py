@@ -36,6 +36,9 @@ class Caller:
     """None where nothing is marked for a cache."""
     sent: list[ModelCall] = field(default_factory=list)
     """Settled calls, oldest first."""
+    looking: bool = False
+    """What is sent is not the last call: one more must be payable after it."""
+    _begun: bool = False
     _before: Seen | None = None
 
     async def send(self, kind: CallKind, request: ModelRequest, timeout_s: float) -> ModelReply:
@@ -46,6 +49,7 @@ class Caller:
         """
         answered = await self._answered(kind, request)
         if answered is not None:
+            self._begun = True
             return answered
         call, sent_s = await self._open(kind, request), self.clock.monotonic()
         try:
@@ -113,7 +117,8 @@ class Caller:
         usd = self.price(request.model, usage) or 0.0
         held = Held(usd=usd, tokens=usage.total)
         spent = await tx.calls.spent_alone(self.run.client_id, day_start(await tx.now()))
-        if not affords(spent, held, self.budget, begins=not self.sent):
+        begins = self.looking or not (self.sent or self._begun)
+        if not affords(spent, held, self.budget, begins=begins):
             raise BudgetSpentError
         return held
 
@@ -141,7 +146,8 @@ class Caller:
                     "error": str(failed)[:500] if failed else "",
                 }
             )
-            await tx.calls.settle(settled, reply.canonical() if reply else "")
+            said = reply.canonical() if reply else failed.reply if failed else ""
+            await tx.calls.settle(settled, said)
             facts = _facts(settled, reply)
             await tx.audit.append(self.run.client_id, ACTOR, "llm.response", facts)
         self.sent.append(settled)

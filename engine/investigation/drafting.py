@@ -3,7 +3,9 @@
 from dataclasses import dataclass
 
 from engine.errors import (
+    BudgetSpentError,
     EngineError,
+    PackTooLongError,
     TerminalError,
     TimedOutError,
     TransientError,
@@ -15,10 +17,12 @@ from engine.investigation.loop import Looking
 from engine.investigation.reply import Read, Unreadable, read_draft
 from engine.investigation.session import Session
 from engine.investigation.stops import Stop, stop_of
-from engine.model.event import SessionEvent
+from engine.model.event import EventFacts, SessionEvent
 from engine.model.finding import Draft
 from engine.model.llm import ModelReply, ModelRequest
 from engine.model.run import CallKind, Usage
+from engine.pack.section import SectionNote
+from engine.pack.shortening import shortened
 
 LARGER = 2
 """How many times the room a reply gets that was cut off."""
@@ -41,7 +45,8 @@ async def draft(session: Session) -> Drafted | None:
 
     Raises:
         EngineError: the provider failed, refused, cut the reply off twice or stayed silent twice.
-            Once a bound is reached, a reply that is late or no use is the end of it and no error.
+            Once a bound is reached, a reply that is late, not to be paid or no use is the end of
+            it and no error.
     """
 
     async def send(request: ModelRequest, timeout_s: float) -> tuple[ModelRequest, ModelReply]:
@@ -49,13 +54,38 @@ async def draft(session: Session) -> Drafted | None:
 
     looking = Looking(session, send, Bounds.of(session.rule), "loop")
     try:
-        drafted = await _drafted(session, looking)
-    except TimedOutError:
+        drafted = await _fitted(session, looking)
+    except (TimedOutError, BudgetSpentError):
         if looking.bound is None:
             raise
         drafted = None
     await looking.ended()
     return drafted
+
+
+async def _fitted(session: Session, looking: Looking) -> Drafted | None:
+    """Ask with the pack as it is, and once more with a shorter one where that is too long."""
+    try:
+        return await _drafted(session, looking)
+    except PackTooLongError:
+        if session.pack.revision > 1:
+            raise
+        await _shorten(session)
+    return await _drafted(session, looking)
+
+
+async def _shorten(session: Session) -> None:
+    """Freeze a shorter revision of the pack; from now on the run rests on it."""
+    pack, ports = shortened(session.pack), session.ports
+    async with ports.store.begin() as tx:
+        await tx.findings.keep_pack(pack)
+        stored = await tx.runs.get(session.run.triage_id) or session.run
+        await tx.runs.save(stored.model_copy(update={"pack_hash": pack.hash}))
+    session.rest_on(pack)
+    cut = [section.name for section in pack.sections if SectionNote.SHORTENED in section.note]
+    size = len(pack.canonical().encode())
+    facts: EventFacts = {"sections": ",".join(cut), "hash": pack.hash, "bytes": size}
+    await ports.events(SessionEvent.SHORTENED, facts)
 
 
 async def _drafted(session: Session, looking: Looking) -> Drafted | None:

@@ -2,7 +2,7 @@
 
 from collections.abc import Awaitable, Callable
 
-from engine.errors import TimedOutError
+from engine.errors import BudgetSpentError, TimedOutError
 from engine.investigation.asking import Desk
 from engine.investigation.bounds import LEAST_S, Bounds, Meter
 from engine.investigation.prompts import prompt
@@ -17,6 +17,8 @@ _BOUND_WORDS = {
     Bound.DEADLINE: "time",
     Bound.TOKENS: "tokens",
     Bound.LOOPS: "turns",
+    Bound.BUDGET: "money",
+    Bound.STOPPED: "patience of the people who wait",
 }
 Send = Callable[[ModelRequest, float], Awaitable[tuple[ModelRequest, ModelReply]]]
 """Sends a request within so many seconds; gives it as it was sent, with its reply."""
@@ -48,10 +50,10 @@ class Looking:
         """Go on until a reply asks for no tool, or asks once more after it was told there is none.
 
         Raises:
-            EngineError: what the provider did; running out of time to look is none.
+            EngineError: what the provider did; running out of time or money to look is none.
         """
         while True:
-            if self._tools and self.bound is None and self._meter.look(self._now_s):
+            if self._tools and self.bound is None and await self._must_end():
                 request = self._concluding(request)
             try:
                 sent, reply = await self._turn(request)
@@ -59,6 +61,11 @@ class Looking:
                 if not self._time_is_up():
                     raise
                 self._meter.bound = Bound.DEADLINE
+                request = self._concluding(request)
+                continue
+            except BudgetSpentError:
+                if not self._money_is_up():
+                    raise
                 request = self._concluding(request)
                 continue
             self._meter.heard(reply)
@@ -70,18 +77,36 @@ class Looking:
     def _now_s(self) -> float:
         return self._session.ports.clock.monotonic()
 
+    async def _must_end(self) -> bool:
+        """Whether a bound is reached, or somebody asked it to stop; that is read every turn."""
+        if self._meter.loops and await self._stopped():
+            self._meter.bound = Bound.STOPPED
+        return self._meter.look(self._now_s) is not None
+
+    async def _stopped(self) -> bool:
+        async with self._session.ports.store.begin() as tx:
+            return await tx.runs.stopped(self._session.run.triage_id) is not None
+
     async def _turn(self, request: ModelRequest) -> tuple[ModelRequest, ModelReply]:
         left_s = self._meter.left_s(self._now_s)
         if left_s < LEAST_S or self._meter.room < 1:
             raise TimedOutError(f"{max(left_s, 0):.0f} s and {self._meter.room} tokens are left")
         most = min(request.max_tokens, self._meter.room)
         limited = request.model_copy(update={"max_tokens": most})
+        self._session.caller.looking = self._tools and self.bound is None
         return await self._send(limited, min(self._session.rule.call_timeout_s, left_s))
 
     def _time_is_up(self) -> bool:
         """Whether looking ended in this call; a call that was late with time to spare is lost."""
         looking = self._tools and self.bound is None
         return looking and self._meter.left_s(self._now_s) < LEAST_S
+
+    def _money_is_up(self) -> bool:
+        """Whether looking ended at this call, with its conclusion kept free; marks the bound."""
+        looking = self._tools and self.bound is None
+        if self.bound is None and self._meter.begun:
+            self._meter.bound = Bound.BUDGET
+        return looking and self.bound is not None
 
     async def _answered(self, request: ModelRequest, reply: ModelReply) -> ModelRequest:
         """Put a turn and its answers behind the conversation."""
@@ -105,6 +130,7 @@ class Looking:
 
     async def ended(self) -> None:
         """Tell how far it went."""
+        self._session.caller.looking = False
         self._session.bound = self.bound
         facts = {
             "loops": self._meter.loops,

@@ -123,3 +123,9 @@ class Session:
             loops=bounds.loops,
         )
         return cls(run, incident, pack, ports, rule, caller, bench, setting)
+
+    def rest_on(self, pack: Pack) -> None:
+        """Go on with another revision of the pack."""
+        self.pack = pack
+        subject = Subject(incident=self.incident, pack=pack)
+        self.bench = replace(self.bench, subject=subject)

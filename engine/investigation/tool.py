@@ -47,6 +47,8 @@ class Told(Frozen):
 
     outcome: QueryOutcome
     text: str
+    longest_line: int = 600
+    """Characters; each line is cut there once its secrets are out, so that none is cut in half."""
     whole: str = ""
     backend: str | None = None
 

@@ -15,6 +15,8 @@ class SessionEvent(StrEnum):
     """No model was asked: `reason`."""
     PACK = "pack"
     """A pack was frozen: `sections` that are degraded, `hash`, `bytes`."""
+    SHORTENED = "shortened"
+    """The request was too long, a shorter pack was frozen: `hash`, `bytes`, `sections` cut."""
     FAILED = "failed"
     """A delivery ended without a finding: `class`."""
     STAGE = "stage"

@@ -26,6 +26,10 @@ class Bound(StrEnum):
     DEADLINE = "deadline"
     TOKENS = "tokens"
     LOOPS = "loops"
+    BUDGET = "budget"
+    """Of the client and day."""
+    STOPPED = "stopped"
+    """Somebody asked for it."""
 
 
 class LedgerEntry(Frozen):

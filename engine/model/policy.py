@@ -118,6 +118,9 @@ class TriageRule(Frozen):
 
     model: str = Field("claude-sonnet-5-5", description="Model asked first.")
     fallback_model: str = Field("claude-sonnet-5-5", description="Asked once on a bad name.")
+    allowed_models: tuple[str, ...] = Field(
+        (), description="Models that may be asked at all; empty: the two named here."
+    )
     deadline: Seconds = Field(300, gt=0, description="Investigation, seconds.")
     token_budget: int = Field(120_000, gt=0, description="Investigation, tokens.")
     max_loops: int = Field(20, ge=0, description="Tool turns; 0 is the two-call flow.")
@@ -150,6 +153,15 @@ class TriageRule(Frozen):
     verification: VerificationRule = VerificationRule()
     trust: TrustRule = TrustRule()
     groundedness: GroundednessRule = GroundednessRule()
+
+    @model_validator(mode="after")
+    def _asks_allowed_models_only(self) -> Self:
+        named = {"model": self.model, "fallback_model": self.fallback_model}
+        strange = [name for name, model in named.items() if model not in self.allowed_models]
+        if self.allowed_models and strange:
+            told = ", ".join(f"{name} {named[name]!r}" for name in strange)
+            raise ValueError(f"{told}: not among allowed_models ({', '.join(self.allowed_models)})")
+        return self
 
     @model_validator(mode="after")
     def _confirming_is_cheap(self) -> Self:

@@ -80,6 +80,8 @@ class Run(Frozen):
     skip_reason: SkipReason | None = None
     failure: FailureClass | None = None
     failure_text: str = ""
+    failure_kind: str = ""
+    """What kind of refusal or outage it was, as errors name it."""
     delivery: int = 0
     next_try_at: AwareDatetime | None = None
     progress: tuple[str, ...] = ()

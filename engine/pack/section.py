@@ -45,6 +45,8 @@ class SectionNote(StrEnum):
     """The alert carries nothing its backend could be asked by."""
     PARTLY = "partly"
     """Some of its questions were not answered."""
+    SHORTENED = "shortened"
+    """The model does not take all of it."""
 
 
 class ChangeLog(Protocol):

@@ -1,6 +1,7 @@
 """The facts card: what is known in a second and a half, then the rest; no model anywhere."""
 
 from asyncio import TaskGroup
+from datetime import datetime
 
 from engine.budget import day_start
 from engine.charting import chart_of, keep_chart
@@ -11,7 +12,7 @@ from engine.model.run import Run, RunState, RunTrigger, SkipReason
 from engine.pack.build import PackBuilder
 from engine.pack.section import Subject
 from engine.ports import NewId, Tx
-from engine.stages.gating import asked, family_finding
+from engine.stages.gating import asked, family_finding, next_try
 from engine.stages.world import World
 
 MARGIN_S = 0.25
@@ -70,15 +71,21 @@ async def _show(pack: Pack, incident: Incident, world: World, *, complete: bool)
 async def _say_if_not_investigated(tx: Tx, world: World, incident: Incident, new_id: NewId) -> None:
     reason = await asked(tx, world, incident, RunTrigger.AUTO)
     if reason is not None:
-        await note_skip(tx, incident, reason, new_id)
+        await note_skip(tx, incident, reason, new_id, await next_try(tx, world, reason))
 
 
-async def note_skip(tx: Tx, incident: Incident, reason: SkipReason, new_id: NewId) -> Run | None:
-    """Record that no model is asked, once per reason; None when it stands there already."""
+async def note_skip(
+    tx: Tx,
+    incident: Incident,
+    reason: SkipReason,
+    new_id: NewId,
+    next_try_at: datetime | None = None,
+) -> Run | None:
+    """Record that no model is asked, once per reason and day; None when it stands there already."""
     before = await tx.runs.newest(incident.id)
-    if before is not None and before.skip_reason is reason:
-        return None
     now = await tx.now()
+    if before is not None and before.skip_reason is reason and _stands(before, now):
+        return None
     run = Run(
         triage_id=new_id(),
         incident_id=incident.id,
@@ -88,6 +95,7 @@ async def note_skip(tx: Tx, incident: Incident, reason: SkipReason, new_id: NewI
         created_at=now,
         finished_at=now,
         skip_reason=reason,
+        next_try_at=next_try_at,
     )
     await tx.runs.add(run)
     await tx.steps.append(run, SessionEvent.SKIPPED, {"reason": reason})
@@ -95,6 +103,11 @@ async def note_skip(tx: Tx, incident: Incident, reason: SkipReason, new_id: NewI
     if reason is SkipReason.BUDGET:
         await tell_of_budget(tx, incident.client_id)
     return run
+
+
+def _stands(before: Run, now: datetime) -> bool:
+    """Whether what was said still holds: a budget is one of its day."""
+    return before.skip_reason is not SkipReason.BUDGET or before.created_at >= day_start(now)
 
 
 async def tell_of_budget(tx: Tx, client_id: str) -> None:

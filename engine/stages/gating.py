@@ -51,6 +51,14 @@ async def tries(tx: Tx, world: World) -> bool | None:
     return await tx.outages.try_once(world.provider, TRIAL_S) or None
 
 
+async def next_try(tx: Tx, world: World, reason: SkipReason) -> datetime | None:
+    """When a provider whose breaker is open is tried again; None for every other reason."""
+    if reason is not SkipReason.BREAKER_OPEN:
+        return None
+    outage = await tx.outages.open(world.provider)
+    return outage.retry_at if outage is not None else None
+
+
 async def _flags(tx: Tx, client_id: str) -> Flags | None:
     try:
         return (await tx.org.client(client_id)).flags

@@ -26,7 +26,7 @@ from engine.pack.build import PackBuilder
 from engine.ports import Clock, Delivery, NewId, Progress, Tx
 from engine.review import open_review, review_reason
 from engine.stages.facts import note_skip, subject_of, tell_of_budget
-from engine.stages.gating import asked, tries
+from engine.stages.gating import asked, next_try, tries
 from engine.stages.world import World
 from engine.triage import judge
 
@@ -67,7 +67,8 @@ async def investigate(delivery: Delivery, world: World, new_id: NewId) -> Outcom
             reason = reason or SkipReason.BREAKER_OPEN
         if reason is not None or world.judge is None:
             reason = reason or SkipReason.NO_MODEL
-            skipped = await note_skip(tx, incident, reason, new_id)
+            again_at = await next_try(tx, world, reason)
+            skipped = await note_skip(tx, incident, reason, new_id, again_at)
             if skipped is not None:
                 await world.listen(skipped, SessionEvent.SKIPPED, {"reason": reason})
             return reason
@@ -227,6 +228,7 @@ class _Work:
                 RunState.WAITING if waits else RunState.FAILED,
                 failure=failure_class(error),
                 failure_text=str(error)[:300],
+                failure_kind=error.kind,
                 next_try_at=step.at if isinstance(step, RetryAt) else None,
                 finished_at=None if waits else now,
             )
@@ -249,7 +251,9 @@ class _Work:
         """End a run without a model's answer, as if none had been asked."""
         async with self._world.store.begin() as tx:
             now = await tx.now()
-            await self._move(tx, RunState.SKIPPED, skip_reason=reason, finished_at=now)
+            again_at = await next_try(tx, self._world, reason)
+            skipped = {"skip_reason": reason, "finished_at": now, "next_try_at": again_at}
+            await self._move(tx, RunState.SKIPPED, **skipped)
             if reason is SkipReason.BUDGET:
                 await tell_of_budget(tx, self._incident.client_id)
         await self._heard(SessionEvent.SKIPPED, {"reason": reason})

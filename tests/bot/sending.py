@@ -44,8 +44,10 @@ class Stage:
     slack: SlackDouble
     telegram: TelegramDouble
     chats: dict[Platform, Chat]
+    slack_url: str = ""
     telemetry: Telemetry = field(default_factory=Telemetry)
     numbers: int = 0
+    telegram_url: str = ""
 
     def outbox(self, **more: Any) -> Outbox:
         settings = {"rates": QUICK} | more
@@ -115,14 +117,15 @@ class Stage:
         async with self.store.begin() as tx:
             await tx.cards.wish(incident, reason)
 
-    async def finding(self, incident: Incident, number: int = 1) -> None:
+    async def finding(self, incident: Incident, number: int = 1, **more: Any) -> None:
         """Let an investigation end, each time with another cause."""
         cause = cases.finding().root_cause_key
         assert cause is not None
         key = cause.model_copy(update={"component": f"part-{number}"})
         found = cases.finding(
-            triage_id=f"{incident.id}-{number}", incident_id=incident.id, root_cause_key=key
-        )
+            triage_id=f"{incident.id}-{number}", incident_id=incident.id, root_cause_key=key,
+            **more,
+        )  # fmt: skip
         async with self.store.begin() as tx:
             await tx.findings.keep(found)
             await tx.cards.wish(incident, "done")
@@ -175,7 +178,7 @@ async def stage(store: SqlStore, *rooms: Room) -> AsyncIterator[Stage]:
         await tx.session.flush()
         await tx.org.declare_rooms("default", rooms)
     async with AsyncExitStack() as stack:
-        slack_url = await stack.enter_async_context(serve(slack.app))
+        slack_url = await stack.enter_async_context(slack.serving())
         telegram_url = await stack.enter_async_context(serve(telegram.app))
         bot = TelegramChat.from_settings(
             TelegramSettings(token=SecretStr(telegram.token), base_url=f"{telegram_url}/bot")
@@ -184,4 +187,6 @@ async def stage(store: SqlStore, *rooms: Room) -> AsyncIterator[Stage]:
         made = SlackChat.from_settings(
             SlackSettings(bot_token=SecretStr(slack.token), base_url=f"{slack_url}/api/")
         )
-        yield Stage(store, slack, telegram, {Platform.SLACK: made, Platform.TELEGRAM: bot})
+        chats: dict[Platform, Chat] = {Platform.SLACK: made, Platform.TELEGRAM: bot}
+        urls = {"telegram_url": telegram_url, "slack_url": slack_url}
+        yield Stage(store, slack, telegram, chats, **urls)

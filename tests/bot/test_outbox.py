@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+from datetime import timedelta
 
 import pytest
 from sqlalchemy import text
@@ -392,3 +393,41 @@ def test_a_repeat_that_may_double_a_card_waits_longer(
     attempts: int, edit: bool, finds: bool, wait_s: float
 ) -> None:
     assert unsure_s(attempts, edit=edit, finds=finds) == wait_s
+
+
+async def test_who_took_it_is_called_where_their_account_is_one_of_the_chat(
+    store: SqlStore,
+) -> None:
+    async with stage(store, SLACK, TELEGRAM) as s, s.running():
+        incident = await s.incident()
+        async with store.begin() as tx:
+            await tx.incidents.take(incident.id, "alice", "slack:U0ALICE")
+        await s.wish(incident)
+        await s.finding(incident)
+        await s.settled()
+        [card] = s.slack.cards("C1")
+        replies = [m.text + str(m.blocks) for m in s.slack.thread("C1", card.ts)]
+        assert sum("<@U0ALICE>" in said for said in replies) == 1
+        assert "taken by alice" in s.telegram.messages(-1001)[0].text
+        assert not any("U0ALICE" in m.text for m in s.telegram.messages(-1001))
+
+
+async def test_an_incident_that_gets_graver_rings_once_more_unless_it_is_muted(
+    store: SqlStore,
+) -> None:
+    async with stage(store, TELEGRAM) as s, s.running():
+        incident = await s.incident()
+        await s.wish(incident)
+        async with store.begin() as tx:
+            await tx.cards.wish_message(incident, "severity", "critical", audible=True)
+        await s.settled()
+        assert "now CRITICAL" in s.telegram.audible(-1001)[1].text
+        key = incident.group_of(incident.lead).family_key
+        async with store.begin() as tx:
+            now = await tx.now()
+            client = incident.client_id
+            await tx.mutes.keep(client, key, now + timedelta(hours=1), "alice")
+        await s.finding(incident)
+        await s.settled()
+        assert len(s.telegram.audible(-1001)) == 2
+        assert s.telegram.messages(-1001)[2].silent

@@ -81,3 +81,25 @@ async def test_a_triage_ends_in_a_finding_or_in_an_error_that_says_what_to_do(
         assert row.state in {CallState.OK, CallState.FAILED}
         assert row.settled_at is not None
         assert bool(desk.store.replies[id_]) or row.error
+
+
+UNREAD = {
+    "no stop reason": "the pool is full",
+    "a list": "[]",
+    "a page": "sign in",
+    "not a number": "NaN",
+}
+
+
+@pytest.mark.parametrize("odd", UNREAD)
+async def test_a_reply_that_cannot_be_read_is_kept_in_its_words(odd: str) -> None:
+    double = MessagesDouble(lambda: datetime.now(UTC), in_order(ODD[odd]))
+    async with serve(double.app) as url:
+        client = connect(key="sk-rehearsal", base_url=url)
+        desk = Table(AnthropicModel(client), metrics=FakeMetrics(UP))  # type: ignore[arg-type]
+        with pytest.raises(EngineError):
+            await desk.judged(pack(), incident())
+        await client.close()
+    [(id_, call)] = desk.store.calls.items()
+    assert call.state is CallState.FAILED
+    assert UNREAD[odd] in desk.store.replies[id_]

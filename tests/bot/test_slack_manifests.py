@@ -7,15 +7,16 @@ from urllib.parse import parse_qs, urlsplit
 import pytest
 import yaml
 
+from bot.chats.slack.listen import SHORTCUT
 from bot.chats.slack.manifest import create_link, scopes, text
 from bot.drill.doubles.slack_methods import METHODS
 
 BOT = Path(__file__).resolve().parents[2] / "bot"
-WITHOUT = frozenset({"conversations.list"})
-"""Asked only where the token's scopes allow it."""
+WITHOUT = frozenset({"usergroups.users.list"})
+"""Asked only where user groups stand for roles."""
 CALLS = re.compile(
     r"\.((?:chat|conversations|users|reactions|files|auth|apps|views|usergroups|assistant)"
-    r"_[A-Za-z_0-9]+)\("
+    r"_[A-Za-z_0-9]+)\b"
 )
 OF_A_CLIENT = {"files_upload_v2": ("files.getUploadURLExternal", "files.completeUploadExternal")}
 
@@ -42,7 +43,8 @@ def needed(method: str) -> set[str]:
 
 def test_every_method_is_one_whose_scope_is_known() -> None:
     used = methods_used()
-    assert {"chat.postMessage", "chat.update", "auth.test"} <= used
+    assert {"chat.postMessage", "chat.update", "auth.test", "conversations.members"} <= used
+    assert {"users.info", "usergroups.users.list", "views.open", "views.update"} <= used
     assert used <= set(METHODS)
 
 
@@ -57,7 +59,16 @@ def test_full_is_more_than_start_and_both_speak_of_caveat() -> None:
     assert scopes("start") < scopes("full")
     for name in ("start", "full"):
         commands = yaml.safe_load(text(name))["features"]["slash_commands"]  # type: ignore[arg-type]
-        assert "/caveat" in [command["command"] for command in commands]
+        assert [command["command"] for command in commands] == ["/caveat", "/engage"]
+        assert all(command["should_escape"] for command in commands)
+
+
+def test_both_offer_what_is_listened_for() -> None:
+    for name in ("start", "full"):
+        app = yaml.safe_load(text(name))  # type: ignore[arg-type]
+        assert [one["callback_id"] for one in app["features"]["shortcuts"]] == [SHORTCUT]
+        assert "app_mention" in app["settings"]["event_subscriptions"]["bot_events"]
+        assert app["settings"]["interactivity"]["is_enabled"]
 
 
 def test_the_link_carries_the_whole_manifest() -> None:

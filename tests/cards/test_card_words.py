@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterator, Mapping
+from datetime import timedelta
 from enum import Enum
 from itertools import product
 
@@ -239,6 +240,22 @@ def test_a_missing_pack_section_is_named() -> None:
         caveats=(Caveat(code=CaveatCode.PACK_DEGRADED, facts={"sections": "logs,deploys"}),)
     )
     assert "⚠ the context pack has no logs and deploys" in said(made)
+
+
+def test_evidence_that_is_too_long_even_shortened_is_said_and_the_facts_stand() -> None:
+    ended = run(RunState.FAILED, failure=FailureClass.TERMINAL, failure_kind="too_long")
+    shown = plain.text(card(case(run=ended), NOW), 20_000)
+    assert "the evidence is too long for the model, even shortened. Not retried." in shown
+
+
+@pytest.mark.parametrize(("in_s", "told"), [(600, True), (-600, False)])
+def test_while_nobody_asks_a_provider_the_card_says_when_it_is_tried_next(
+    *, in_s: int, told: bool
+) -> None:
+    again_at = NOW + timedelta(seconds=in_s)
+    left = run(RunState.SKIPPED, skip_reason=SkipReason.BREAKER_OPEN, next_try_at=again_at)
+    shown = plain.text(card(case(run=left), NOW), 20_000)
+    assert (f"⏳ next try {again_at:%H:%M}" in shown) is told
 
 
 def test_a_replaced_cause_says_it_is_not_yet_checked() -> None:

@@ -340,7 +340,7 @@ async def test_a_webhook_is_told_with_its_secret_and_a_failure_stays_pending() -
         return PlainTextResponse("", 200 if len(heard) == 1 else 500)
 
     ours = Starlette(routes=[Route("/hook", hear, methods=["POST"])])
-    async with room() as (telegram, bot, _), serve(ours) as url:
+    async with room(reads_all=True) as (telegram, bot, _), serve(ours) as url:
         await bot.set_webhook(f"{url}/hook", secret_token="s3cret", allowed_updates=["message"])
         await telegram.says(ROOM, 7, "one")
         await telegram.says(ROOM, 7, "two")

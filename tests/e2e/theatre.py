@@ -214,7 +214,11 @@ def configured(home: Path, **urls: str) -> Json:
         "rooms": [{"slack": SLACK_ROOM}, {"telegram": TELEGRAM_ROOM}],
         "ai_triage": True,
         "webhook_token": TOKEN,
-        "slack": {"bot_token": "xoxb-rehearsal", "base_url": f"{urls['slack']}/api/"},
+        "slack": {
+            "bot_token": "xoxb-rehearsal",
+            "app_token": "xapp-rehearsal",
+            "base_url": f"{urls['slack']}/api/",
+        },
         "telegram": {"token": BOT_TOKEN, "base_url": f"{urls['telegram']}/bot"},
         "model": {"api_key": "sk-rehearsal", "base_url": urls["model"]},
         "pack": {"section_timeout_s": 20, "timeout_s": 25},
@@ -241,6 +245,7 @@ def furnished(settings: Settings, store: SqlStore, clock: MovedClock) -> House:
         telemetry=house.telemetry,
         links=house.links,
         rates=UNPACED,
+        offered=house.offered,
         draw=sketch,
     )
     return house
@@ -283,13 +288,14 @@ async def open_theatre(
     telegram.chat(TELEGRAM_ROOM)
     metrics, model = MetricsDouble(clock.now), MessagesDouble(clock.now, answer)
     plant(metrics)
-    doubles = {"slack": slack, "telegram": telegram, "metrics": metrics, "model": model}
+    doubles = {"telegram": telegram, "metrics": metrics, "model": model}
     name = f"play_{secrets.token_hex(4)}"
     async with AsyncExitStack() as stack:
         urls = {
             key: await stack.enter_async_context(serve(double.app))
             for key, double in doubles.items()
         }
+        urls["slack"] = await stack.enter_async_context(slack.serving())
         url = await make_movable(postgres, name)
         stack.push_async_callback(postgres.drop_database, name)
         dsn = postgres.dsn(name)

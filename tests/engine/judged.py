@@ -40,7 +40,7 @@ from engine.model.pack import (
     Suspect,
     SuspectReason,
 )
-from engine.model.policy import TriageRule
+from engine.model.policy import Budget, TriageRule
 from engine.model.run import Run, RunState, RunTrigger
 from engine.ports import LLM, Embedder, EvidenceTool, QueryArbiter
 from engine.triage import judge
@@ -304,6 +304,7 @@ class Table:
     redact: Callable[[str], str] = str
     embedder: Embedder | None = None
     hosts: HostWatch | None = None
+    budget: Budget | None = None
     told: list[tuple[SessionEvent, EventFacts]] = field(default_factory=list)
     progress: list[str] = field(default_factory=list)
 
@@ -343,4 +344,5 @@ class Table:
             logs=self.logs,
             redact=self.redact,
             hosts=self.hosts,
+            budget=self.budget,
         )

@@ -3,20 +3,27 @@
 import asyncio
 import contextlib
 import itertools
+from datetime import timedelta
 
 import pytest
 from sqlalchemy import text
 
 from bot.backends.clock import SystemClock
-from engine.budget import Held, affords, estimate
+from engine.budget import Held, affords, day_start, estimate
 from engine.errors import BudgetSpentError, EngineError, TerminalError, TimedOutError
 from engine.investigation.calls import Caller
+from engine.model.alert import Severity
 from engine.model.llm import Block, ModelRequest, Turn
 from engine.model.policy import Budget
-from engine.model.run import CallKind, SkipReason, Usage
+from engine.model.run import CallKind, RunState, SkipReason, Usage
+from engine.pack.section import Ports
+from engine.stages.facts import note_skip
+from engine.stages.new_day import take_up
+from engine.stages.world import StageRules
+from engine.stages.world import World as StageWorld
 from storage.calls import SpentToday
 from storage.store import SqlStore
-from tests.engine.conftest import World
+from tests.engine.conftest import World, alert
 from tests.engine.judged import a_run
 from tests.engine.test_investigate import Shaky, investigated
 from tests.fakes import Late, ScriptedLLM, said
@@ -144,6 +151,67 @@ async def test_over_its_budget_an_incident_keeps_its_facts_and_the_room_hears_it
     assert await world.count("llm_calls") == 0
     assert await world.count("cards", "subject_kind = 'notice'") == 1
     assert await world.count("triage_runs", "run ->> 'skip_reason' = 'budget'") == 1
+
+
+async def left_for_money(world: World, service: str, severity: Severity, day: str) -> str:
+    """An incident that was left alone on a day for lack of money."""
+    filed = alert(service=service, severity=severity, namespace=service)
+    await world.deliver(filed, now_s=0)
+    newest = max(await world.incidents(), key=lambda found: found.number)
+    async with world.store.begin() as tx:
+        at_ = day_start(await tx.now()) + timedelta(hours={"yesterday": -1, "today": 0}[day])
+        facts = {"created_at": at_, "finished_at": at_, "skip_reason": SkipReason.BUDGET}
+        skipped = a_run(
+            triage_id=f"run-{newest.id}", incident_id=newest.id, client_id="default",
+            state=RunState.SKIPPED, **facts,
+        )  # fmt: skip
+        await tx.runs.add(skipped)
+        await tx.session.execute(text("delete from jobs"))
+    return newest.id
+
+
+def stage(world: World, **rules: object) -> StageWorld:
+    made = StageRules.model_validate(rules)
+    return StageWorld(
+        store=world.store, pack=Ports(SystemClock(), str), judge=None, rules=made, provider="p"
+    )
+
+
+async def test_what_yesterdays_money_did_not_cover_is_taken_up_the_worst_first(
+    world: World,
+) -> None:
+    high = await left_for_money(world, "search", Severity.HIGH, "yesterday")
+    worst = await left_for_money(world, "ledger", Severity.CRITICAL, "yesterday")
+    await left_for_money(world, "cart", Severity.CRITICAL, "today")
+    assert await take_up("default", stage(world)) == 2
+    async with world.store.begin() as tx:
+        due = text("select key from jobs where queue = 'triage' order by run_at")
+        assert list((await tx.session.execute(due)).scalars()) == [worst, high]
+    assert await take_up("default", stage(world)) == 0
+
+
+async def test_of_what_waits_for_money_no_more_is_taken_up_than_may_wait(world: World) -> None:
+    await left_for_money(world, "search", Severity.HIGH, "yesterday")
+    worst = await left_for_money(world, "ledger", Severity.CRITICAL, "yesterday")
+    assert await take_up("default", stage(world, triage={"storm_waiting": 1})) == 1
+    assert await world.jobs("triage") == [worst]
+
+
+async def test_what_is_over_or_still_without_money_is_left_alone(world: World) -> None:
+    await left_for_money(world, "search", Severity.HIGH, "yesterday")
+    assert await take_up("default", stage(world, budget={"usd_per_day": 0})) == 0
+    async with world.store.begin() as tx:
+        await tx.session.execute(text("update incident_members set state = 'resolved'"))
+    assert await take_up("default", stage(world)) == 0
+
+
+async def test_money_that_is_gone_again_the_next_day_is_said_anew_and_once(world: World) -> None:
+    incident_id = await left_for_money(world, "search", Severity.HIGH, "yesterday")
+    async with world.store.begin() as tx:
+        incident = await tx.incidents.get(incident_id)
+        assert incident is not None
+        said_ = [await note_skip(tx, incident, SkipReason.BUDGET, new_id) for _ in range(2)]
+    assert [run is not None for run in said_] == [True, False]
 
 
 def test_an_estimate_fills_the_room_of_the_reply_and_counts_all_that_is_sent() -> None:

@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from pydantic import ValidationError
 
 from engine.confidence import Said, clamped, weigh
 from engine.disposition import Judged, verify_status
@@ -20,7 +21,7 @@ from engine.model.finding import (
     VerifyStatus,
     Veto,
 )
-from engine.model.policy import TrustRule
+from engine.model.policy import TriageRule, TrustRule
 from engine.trust import Standing, stamp
 from tests.engine.judged import UP, Table, drafted, ruled
 from tests.fakes import FakeMetrics, ScriptedLLM
@@ -193,3 +194,23 @@ def test_a_reply_of_boasts_alone_is_read_as_what_it_is() -> None:
     boast = json.dumps({"draft": {"trust_level": "verified", "root_cause": None}})
     desk = Table(ScriptedLLM([boast, boast, boast]), metrics=FakeMetrics(UP))
     assert desk.triage().trust_level is TrustLevel.UNVERIFIED
+
+
+@pytest.mark.parametrize(
+    ("allowed", "told"),
+    [
+        ((), ""),
+        (("large", "small"), ""),
+        (("large",), "fallback_model 'small': not among allowed_models"),
+        (("other",), "model 'large', fallback_model 'small': not among allowed_models"),
+    ],
+)
+def test_a_model_outside_of_the_allowed_ones_is_refused_by_name(
+    allowed: tuple[str, ...], told: str
+) -> None:
+    names = {"model": "large", "fallback_model": "small", "allowed_models": allowed}
+    if not told:
+        assert TriageRule.model_validate(names).fallback_model == "small"
+        return
+    with pytest.raises(ValidationError, match=told):
+        TriageRule.model_validate(names)

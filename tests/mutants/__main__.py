@@ -21,7 +21,8 @@ PROMQL = ["tests/engine/promql", "-k", f"not ({' or '.join(SLOW.split())})"]
 """Without the tests that read whole collections of rules: those take half a minute."""
 GROUND = "tests/engine/groundedness"
 GROUNDED = "tests/engine/test_grounded_findings.py"
-CLASSES = [f"tests/bot/backends/test_failure_{name}.py" for name in ("classes", "edges")]
+CLASSES = [f"tests/bot/backends/test_failure_{name}.py" for name in ("edges", "classes")]
+CLASSES += ["-k", "not hostile and not no_body"]
 CHECKS = "tests/engine/verification"
 VETOES = [
     f"tests/engine/verification/test_{name}.py"

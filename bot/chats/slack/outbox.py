@@ -23,6 +23,7 @@ from bot.chats.chat import (
     Unchanged,
     Unreachable,
 )
+from bot.chats.slack.client import bot_token, connect
 from bot.chats.slack.errors import asked
 from bot.config import SlackSettings
 from cards.card import Card
@@ -31,7 +32,6 @@ from cards.render.limits import smaller
 from engine.model.base import canonical_json
 from engine.model.org import Platform, Room
 
-TIMEOUT_S = 10
 SKEW = timedelta(minutes=2)
 """How far Slack's clock may be from our database's when we look for a message."""
 PAGE = 200
@@ -58,15 +58,7 @@ class SlackChat:
     @classmethod
     def from_settings(cls, settings: SlackSettings) -> "SlackChat":
         """Connect with the configured token."""
-        token = settings.bot_token.get_secret_value() if settings.bot_token else None
-        client = AsyncWebClient(
-            token,
-            base_url=settings.base_url.rstrip("/") + "/",
-            timeout=TIMEOUT_S,
-            proxy=settings.proxy,
-            retry_handlers=[],
-        )
-        return cls(client)
+        return cls(connect(settings, token=bot_token(settings)))
 
     def draw(self, card: Card, shape: Shape) -> str:
         """What would be sent, as text."""

@@ -7,14 +7,16 @@ from aiohttp import ClientError
 from slack_sdk.errors import SlackApiError, SlackClientError
 from slack_sdk.web.async_client import AsyncWebClient
 
+from bot.chats.slack.client import bot_token, connect
 from bot.chats.slack.manifest import scopes
 from bot.cli.checks.line import Line, absent, bad, ok
 from bot.config import SlackSettings
 
 PART = "slack"
-TIMEOUT_S = 10
 PAGE = 200
 MOST_PAGES = 20
+_OF_PRESSES = frozenset({"users:read", "channels:read", "groups:read", "app_mentions:read"})
+"""Who presses is looked up; where nothing can be pressed, nobody is."""
 _NOBODY = "nobody sees a card in Slack"
 
 
@@ -22,13 +24,7 @@ async def slack(settings: SlackSettings, channels: Sequence[str]) -> list[Line]:
     """Ask auth.test, then look at every channel a room names."""
     if settings.bot_token is None:
         return [_no_token(channels)]
-    client = AsyncWebClient(
-        settings.bot_token.get_secret_value(),
-        base_url=settings.base_url.rstrip("/") + "/",
-        timeout=TIMEOUT_S,
-        trust_env_in_session=False,
-    )
-    client.proxy = settings.proxy  # the library reads the environment where it is given none
+    client = connect(settings, token=bot_token(settings))
     try:
         said = await client.auth_test()
     except SlackApiError as error:
@@ -39,7 +35,8 @@ async def slack(settings: SlackSettings, channels: Sequence[str]) -> list[Line]:
         cure = f"check that this machine reaches {settings.base_url}; slack.proxy sets a proxy"
         return [bad(PART, f"not reachable ({type(error).__name__})", cure, _NOBODY)]
     held = frozenset(filter(None, _header(said.headers).split(",")))
-    lines = [ok(PART, f"{said['user']} in {said['team']}"), *_scopes(held), _app(settings)]
+    lines = [ok(PART, f"{said['user']} in {said['team']}"), *_scopes(held, settings)]
+    lines.append(await _app(client, settings))
     return [*lines, *[line async for line in _channels(client, held, channels)]]
 
 
@@ -55,12 +52,16 @@ def _header(headers: Any) -> str:
     return named.get("x-oauth-scopes", "").replace(" ", "")
 
 
-def _scopes(held: frozenset[str]) -> list[Line]:
+def _scopes(held: frozenset[str], settings: SlackSettings) -> list[Line]:
     part = "slack scopes"
-    missing = sorted(scopes("start") - held)
+    needed = scopes("start") if settings.takes else scopes("start") - _OF_PRESSES
+    if settings.usergroups:
+        needed |= {"usergroups:read"}
+    missing = sorted(needed - held)
     if missing:
         cure = "add them under OAuth & Permissions and install the app again"
-        return [bad(part, f"missing: {', '.join(missing)}", cure, "cards, files or threads fail")]
+        costs = "cards, files, threads, presses or roles fail"
+        return [bad(part, f"missing: {', '.join(missing)}", cure, costs)]
     off = sorted(scopes("full") - held)
     if off:
         cure = "use the full manifest when you want them"
@@ -68,15 +69,23 @@ def _scopes(held: frozenset[str]) -> list[Line]:
     return [ok(part, "all")]
 
 
-def _app(settings: SlackSettings) -> Line:
+async def _app(client: AsyncWebClient, settings: SlackSettings) -> Line:
     part = "slack app token"
     if settings.app_token is None and settings.signing_secret is None:
         cure = "set CAVEAT_SLACK_APP_TOKEN (xapp-…, scope connections:write)"
         return absent(part, "none", cure, "cards are shown, but buttons and commands do nothing")
-    token = settings.app_token.get_secret_value() if settings.app_token else None
-    if token is not None and not token.startswith("xapp-"):
+    if settings.app_token is None:
+        return ok(part, "HTTP mode, with a signing secret; Slack posts to /slack/events")
+    token = settings.app_token.get_secret_value()
+    if not token.startswith("xapp-"):
         return bad(part, "does not begin with xapp-", "copy it from Basic Information")
-    return ok(part, "there" if token else "HTTP mode, with a signing secret")
+    try:
+        await client.apps_connections_open(app_token=token)
+    except SlackApiError as error:
+        cure = "make one with the scope connections:write, and turn Socket Mode on"
+        word = str(error.response["error"])
+        return bad(part, f"opens no socket: {word}", cure, "buttons and commands do nothing")
+    return ok(part, "opens a socket")
 
 
 async def _channels(

@@ -1,9 +1,12 @@
 """Slack's Web API over loopback."""
 
+import json
 import math
-from collections.abc import Iterable
+from collections.abc import AsyncIterator, Iterable
+from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from typing import Any
 
 from starlette.applications import Starlette
 from starlette.requests import Request
@@ -12,9 +15,14 @@ from starlette.routing import Route
 
 from bot.drill.doubles import arguments
 from bot.drill.doubles.faults import Answer, Fault, FaultLine, Now, answer, prevents, suffer
+from bot.drill.doubles.serve import serve
+from bot.drill.doubles.slack_blocks import complaints
 from bot.drill.doubles.slack_chat import RefusedError
+from bot.drill.doubles.slack_deliver import Sockets
 from bot.drill.doubles.slack_methods import METHODS, Method
-from bot.drill.doubles.slack_room import BOT_USER, Channel, Json, Message, Workspace
+from bot.drill.doubles.slack_names import BOT_USER, Json
+from bot.drill.doubles.slack_people import People
+from bot.drill.doubles.slack_room import Channel, Message, Workspace
 
 POSTING = {"chat.postMessage", "chat.update", "chat.postEphemeral"}
 POST_GAP = timedelta(seconds=1)
@@ -49,6 +57,7 @@ class SlackDouble:
     Args:
         now: Its wall clock.
         token: The one bot token it knows.
+        app_token: The one app-level token it knows, for Socket Mode.
         scopes: What the token may do; None is everything.
         strict_rate: Whether a second post to a channel within a second is refused.
     """
@@ -58,13 +67,17 @@ class SlackDouble:
         now: Now,
         *,
         token: str = "xoxb-rehearsal",  # noqa: S107 - made up, and valid here only
+        app_token: str = "xapp-rehearsal",  # noqa: S107 - made up as well
         scopes: Iterable[str] | None = None,
         strict_rate: bool = False,
     ) -> None:
         self.now, self.token, self.strict_rate = now, token, strict_rate
+        self.app_token = app_token
         self.scopes = None if scopes is None else frozenset(scopes)
         self.space = Workspace(now)
         self.space.people[BOT_USER] = "caveat"
+        self.sockets = Sockets(self.space)
+        self.people = People(self.space, self.sockets)
         self.calls: list[Call] = []
         self.dead_token: str | None = None
         """The error every call gets once the token is dead, such as `token_revoked`."""
@@ -75,8 +88,16 @@ class SlackDouble:
             routes=[
                 Route("/api/{method}", self._serve, methods=["GET", "POST"]),
                 Route("/upload/{file}", self._upload, methods=["POST"]),
+                Route("/response/{name}", self._respond, methods=["POST"]),
             ]
         )
+
+    @asynccontextmanager
+    async def serving(self) -> AsyncIterator[str]:
+        """Serve the Web API and web sockets; gives the base URL."""
+        async with self.sockets.serving(), serve(self.app) as url:
+            self.people.respond_at = f"{url}/response"
+            yield url
 
     def channel(self, channel_id: str, *, joined: bool = True, private: bool = False) -> Channel:
         """Make a channel, named after its id, with the bot in it if it `joined`."""
@@ -85,9 +106,10 @@ class SlackDouble:
         self.space.channels[channel_id] = made
         return made
 
-    def person(self, user_id: str, name: str) -> None:
-        """Make a person who is in every channel there is now."""
+    def person(self, user_id: str, name: str, **profile: Any) -> None:
+        """Make a person who is in every channel there is now; `profile` is what is unusual."""
         self.space.people[user_id] = name
+        self.space.profiles[user_id] = profile
         for channel in self.space.channels.values():
             channel.members.add(user_id)
 
@@ -118,6 +140,11 @@ class SlackDouble:
         """Give the bot's messages that rang: posts and replies; an edit rings nowhere."""
         messages = self.space.channels[channel_id].messages.values()
         return [message for message in messages if message.user == BOT_USER]
+
+    def whispers(self, user_id: str) -> list[str]:
+        """Give what a person alone was told where they can see it, oldest first."""
+        told = [one for one in self.space.ephemeral if one["user"] == user_id and one["seen"]]
+        return [str(one.get("text") or "") for one in told]
 
     def accepted(self, method: str) -> list[Call]:
         """Give the calls of `method` that took effect, oldest first."""
@@ -157,9 +184,13 @@ class SlackDouble:
         """Find the method, if this token may call it now."""
         if not token:
             raise RefusedError("not_authed")
-        if self.dead_token or token != self.token:
-            raise RefusedError(self.dead_token or "invalid_auth")
         method = METHODS.get(name)
+        mine, other = self.token, self.app_token
+        if method is not None and method.of_app:
+            mine, other = other, mine
+        if self.dead_token or token != mine:
+            wrong = "not_allowed_token_type" if token == other else "invalid_auth"
+            raise RefusedError(self.dead_token or wrong)
         if method is None:
             raise RefusedError("unknown_method", req_method=name)
         self._check_scope(method, given)
@@ -184,6 +215,19 @@ class SlackDouble:
         if until > now:
             wait_s = math.ceil((until - now).total_seconds())
             raise RefusedError("ratelimited", retry_after_s=wait_s)
+
+    async def _respond(self, request: Request) -> Response:
+        """Take an answer to what a person did; it needs no token."""
+        said = json.loads(await request.body())
+        open_ = self.space.answerable.get(str(request.path_params["name"]))
+        if open_ is None or not open_.left:
+            return PlainTextResponse("expired_url", 404)
+        if found := complaints(said.get("blocks") or []):
+            return PlainTextResponse(f"invalid_blocks {found}", 400)
+        open_.left -= 1
+        told = {"channel": open_.channel, "user": open_.user, "seen": True, "by_url": True}
+        self.space.ephemeral.append({**said, **told})
+        return PlainTextResponse("ok")
 
     async def _upload(self, request: Request) -> Response:
         file = self.space.files.get(str(request.path_params["file"]))

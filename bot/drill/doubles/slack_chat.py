@@ -6,7 +6,8 @@ from typing import Any
 
 from bot.drill.doubles.arguments import flag, nested
 from bot.drill.doubles.slack_blocks import MAX_TEXT, complaints, text_length
-from bot.drill.doubles.slack_room import BOT_USER, Channel, Json, Message, Workspace
+from bot.drill.doubles.slack_names import BOT_USER, Json
+from bot.drill.doubles.slack_room import Channel, Message, Workspace
 
 MAX_POSTED, MAX_UPDATED = 40_000, 4_000
 """Characters of `text`: a post is cut there, an update is refused."""
@@ -102,7 +103,10 @@ def whisper(space: Workspace, given: Json) -> Json:
         raise RefusedError("no_text")
     if given.get("user") not in channel.members:
         raise RefusedError("user_not_in_channel")
-    space.ephemeral.append({**given, "channel": channel.id, "blocks": blocks})
+    root = given.get("thread_ts")
+    # Slack takes it and shows it to nobody when the thread has no reply yet.
+    seen = not root or bool(channel.replies(str(root)))
+    space.ephemeral.append({**given, "channel": channel.id, "blocks": blocks, "seen": seen})
     return {"message_ts": space.stamp()}
 
 

@@ -1,12 +1,14 @@
 """Every Web API method of the double, each with the scope it needs."""
 
+import secrets
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
-from bot.drill.doubles import slack_chat
+from bot.drill.doubles import slack_chat, slack_views
 from bot.drill.doubles.arguments import flag, nested
 from bot.drill.doubles.slack_chat import RefusedError, channel_of
-from bot.drill.doubles.slack_room import BOT_ID, BOT_USER, TEAM, Channel, File, Json, Workspace
+from bot.drill.doubles.slack_names import BOT_ID, BOT_USER, TEAM, Json
+from bot.drill.doubles.slack_room import Channel, File, Workspace
 
 MOST_ALT = 1000
 """Characters that tell what a file shows."""
@@ -20,6 +22,8 @@ class Method:
     scope: str | None = None
     private_scope: str | None = None
     """The scope for private channels, where it is another one."""
+    of_app: bool = False
+    """It takes the app's own token instead of the bot's."""
 
 
 def auth_test(_space: Workspace, _given: Json) -> Json:
@@ -86,9 +90,12 @@ def listing(space: Workspace, given: Json) -> Json:
 
 
 def members(space: Workspace, given: Json) -> Json:
-    """conversations.members."""
+    """conversations.members: a page at a time."""
     found = sorted(seen(space, given).members)
-    return {"members": found, "response_metadata": {"next_cursor": ""}}
+    start, limit = int(given.get("cursor") or 0), int(given.get("limit") or 100)
+    end = start + min(limit, 1000)
+    cursor = str(end) if end < len(found) else ""
+    return {"members": found[start:end], "response_metadata": {"next_cursor": cursor}}
 
 
 def user(space: Workspace, given: Json) -> Json:
@@ -96,9 +103,35 @@ def user(space: Workspace, given: Json) -> Json:
     name = space.people.get(who := str(given.get("user")))
     if name is None:
         raise RefusedError("user_not_found")
-    profile = {"display_name": name, "real_name": name}
-    said = {"id": who, "team_id": TEAM, "name": name, "deleted": False, "profile": profile}
-    return {"user": said | {"is_bot": who == BOT_USER, "tz": "Etc/UTC"}}
+    powers = ("is_admin", "is_owner", "is_primary_owner", "is_restricted", "is_ultra_restricted")
+    usual = {
+        "id": who,
+        "team_id": TEAM,
+        "name": name,
+        "real_name": name,
+        "deleted": False,
+        "profile": {"display_name": name, "real_name": name},
+        "tz": "Etc/UTC",
+        "is_bot": who == BOT_USER,
+        "is_app_user": False,
+    }
+    return {"user": {**usual, **dict.fromkeys(powers, False), **space.profiles.get(who, {})}}
+
+
+def usergroup(space: Workspace, given: Json) -> Json:
+    """usergroups.users.list."""
+    if str(given.get("usergroup")) not in space.usergroups:
+        raise RefusedError("no_such_subteam")
+    return {"users": space.usergroups[str(given["usergroup"])]}
+
+
+def connection(space: Workspace, _given: Json) -> Json:
+    """apps.connections.open: an address that works once."""
+    if space.socket_url is None:
+        raise RefusedError("internal_error")
+    ticket = secrets.token_hex(8)
+    space.tickets.add(ticket)
+    return {"url": f"{space.socket_url}?ticket={ticket}&app_id=A0CAVEAT"}
 
 
 def react(space: Workspace, given: Json) -> Json:
@@ -169,6 +202,10 @@ METHODS: Mapping[str, Method] = {
     "conversations.list": Method(listing, "channels:read"),
     "conversations.members": Method(members, "channels:read", "groups:read"),
     "users.info": Method(user, "users:read"),
+    "usergroups.users.list": Method(usergroup, "usergroups:read"),
+    "views.open": Method(slack_views.open_),
+    "views.update": Method(slack_views.update),
+    "apps.connections.open": Method(connection, of_app=True),
     "reactions.add": Method(react, "reactions:write"),
     "reactions.remove": Method(unreact, "reactions:write"),
     "files.getUploadURLExternal": Method(announce_file, "files:write"),

@@ -3,13 +3,10 @@
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from itertools import count
-from typing import Any
 
 from bot.drill.doubles.faults import Now
-
-Json = dict[str, Any]
-
-BOT_USER, BOT_ID, TEAM = "U0CAVEAT", "B0CAVEAT", "T0REHEARSAL"
+from bot.drill.doubles.slack_modals import Modals
+from bot.drill.doubles.slack_names import APP, BOT_ID, BOT_USER, TEAM, Json
 
 
 @dataclass
@@ -39,7 +36,7 @@ class Message:
         """Say it as the Web API does."""
         said: Json = {"type": "message", "user": self.user, "ts": self.ts, "text": self.text}
         if self.user == BOT_USER:
-            said |= {"bot_id": BOT_ID, "app_id": "A0CAVEAT", "team": TEAM}
+            said |= {"bot_id": BOT_ID, "app_id": APP, "team": TEAM}
         optional = {
             "blocks": self.blocks,
             "thread_ts": self.thread_ts,
@@ -63,11 +60,14 @@ class Channel:
     is_private: bool = False
     messages: dict[str, Message] = field(default_factory=dict)
 
+    creator: str = "U0OWNER"
+
     def wire(self) -> Json:
         """Say it as the Web API does."""
         return {
             "id": self.id,
             "name": self.name,
+            "creator": self.creator,
             "is_channel": True,
             "is_private": self.is_private,
             "is_archived": self.is_archived,
@@ -96,6 +96,15 @@ class File:
     alt_text: str = ""
 
 
+@dataclass
+class Answerable:
+    """Something a person did, and how many answers it takes."""
+
+    channel: str
+    user: str
+    left: int = 5
+
+
 class Workspace:
     """Everything the double knows."""
 
@@ -104,6 +113,16 @@ class Workspace:
         self.channels: dict[str, Channel] = {}
         self.people: dict[str, str] = {}
         """Display name by user id."""
+        self.profiles: dict[str, Json] = {}
+        """What `users.info` says of a person beside the usual, by user id."""
+        self.usergroups: dict[str, list[str]] = {}
+        """User ids by user group."""
+        self.modals = Modals()
+        self.tickets: set[str] = set()
+        """Socket addresses that were handed out and not used yet."""
+        self.socket_url: str | None = None
+        self.answerable: dict[str, Answerable] = {}
+        """What may still be answered without a token, by the name in its address."""
         self.files: dict[str, File] = {}
         self.ephemeral: list[Json] = []
         self._stamps = count(1)

@@ -1,10 +1,9 @@
 """Telegram's Bot API over loopback."""
 
-import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from itertools import count
+from functools import partial
 
 from starlette.applications import Starlette
 from starlette.requests import Request
@@ -12,11 +11,12 @@ from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
 from bot.drill.doubles import arguments, telegram_messages
-from bot.drill.doubles.arguments import Arguments, Upload, nested
+from bot.drill.doubles.arguments import Arguments, Upload
 from bot.drill.doubles.faults import Answer, Fault, FaultLine, Now, answer, prevents, suffer
-from bot.drill.doubles.telegram_html import Entity, Formatted
-from bot.drill.doubles.telegram_room import BOT, Chat, Kind, Message, Space, of_bot
-from bot.drill.doubles.telegram_updates import Updates
+from bot.drill.doubles.telegram_commands import delete_commands, get_commands, set_commands
+from bot.drill.doubles.telegram_members import member_wire
+from bot.drill.doubles.telegram_people import Crowd
+from bot.drill.doubles.telegram_room import BOT, Message, Space, of_bot
 from bot.drill.doubles.telegram_words import (
     Json,
     RefusedError,
@@ -28,20 +28,6 @@ from bot.drill.doubles.telegram_words import (
 PRESS_LIVES = timedelta(seconds=15)
 """How long a press can be answered."""
 MAX_TOAST = 200
-COMMAND = re.compile(r"[a-z0-9_]{1,32}")
-ADMIN_RIGHTS = [
-    *("can_be_edited", "is_anonymous", "can_manage_chat", "can_delete_messages"),
-    *("can_manage_video_chats", "can_restrict_members", "can_promote_members"),
-    *("can_change_info", "can_invite_users", "can_post_stories", "can_edit_stories"),
-    "can_delete_stories",
-]
-STATUS_NEEDS: Mapping[str, Json] = {
-    "creator": {"is_anonymous": False},
-    "administrator": dict.fromkeys(ADMIN_RIGHTS, False),
-    "kicked": {"until_date": 0},
-}
-"""What the Bot API says beside a member's status."""
-
 Act = Callable[[Space, Json, dict[str, Upload]], object]
 
 WRITES: Mapping[str, Act] = {
@@ -75,7 +61,7 @@ def rate_limited(retry_after_s: int) -> Answer:
     return answer(429, too_many_requests(retry_after_s).wire())
 
 
-class TelegramDouble:
+class TelegramDouble(Crowd):
     """A Bot API server for one bot, as strict as Telegram's.
 
     Args:
@@ -93,28 +79,12 @@ class TelegramDouble:
         strict_rate: bool = False,
         reads_all: bool = False,
     ) -> None:
-        self.now, self.token = now, token
-        self.strict_rate, self.reads_all = strict_rate, reads_all
-        self.space = Space(now)
-        self.updates = Updates()
+        super().__init__(now, reads_all=reads_all)
+        self.token, self.strict_rate = token, strict_rate
         self.calls: list[Call] = []
         self.faults = FaultLine()
-        self._press_ids = count(1)
         route = Route("/bot{token}/{method}", self._serve, methods=["GET", "POST"])
         self.app = Starlette(routes=[route])
-
-    def chat(self, chat_id: int, kind: Kind = "supergroup") -> Chat:
-        """Make a chat with the bot in it."""
-        self.space.chats[chat_id] = Chat(chat_id, kind)
-        return self.space.chats[chat_id]
-
-    def person(self, user_id: int, name: str, status: str = "member") -> Json:
-        """Make a person who is in every chat there is now."""
-        user = {"id": user_id, "is_bot": False, "first_name": name, "username": name.lower()}
-        self.space.users[user_id] = user
-        for chat in self.space.chats.values():
-            chat.members[user_id] = status
-        return user
 
     def fail_next(self, method: str, fault: Fault, times: int = 1) -> None:
         """Let the next `times` calls of `method` end in `fault`."""
@@ -131,40 +101,6 @@ class TelegramDouble:
     def accepted(self, method: str) -> list[Call]:
         """Give the calls of `method` that took effect, oldest first."""
         return [call for call in self.calls if call.method == method and not call.error]
-
-    async def says(
-        self, chat_id: int, user_id: int, text: str, *, reply_to: int | None = None
-    ) -> Message:
-        """Let a person write into a chat; the bot hears of it."""
-        marks = []
-        if text.startswith("/"):
-            marks.append(Entity("bot_command", 0, units(text.split(maxsplit=1)[0])))
-        message = Message(
-            id=next(self.space.next_id),
-            chat_id=chat_id,
-            sender=self.space.users[user_id],
-            body=Formatted(text, tuple(marks)),
-            sent_at=self.now(),
-            reply_to=reply_to,
-        )
-        self.space.chats[chat_id].messages[message.id] = message
-        await self.updates.push("message", self.space.wire(message))
-        return message
-
-    async def presses(self, chat_id: int, message_id: int, data: str, user_id: int) -> str:
-        """Let a person press a button; gives the id of the query."""
-        query = str(next(self._press_ids))
-        self.space.presses[query] = self.now()
-        message = self.space.chats[chat_id].messages[message_id]
-        content = {
-            "id": query,
-            "from": self.space.users[user_id],
-            "message": self.space.wire(message),
-            "chat_instance": str(chat_id),
-            "data": data,
-        }
-        await self.updates.push("callback_query", content)
-        return query
 
     async def _serve(self, request: Request) -> Response:
         name, token = request.path_params["method"], request.path_params["token"]
@@ -212,7 +148,9 @@ class TelegramDouble:
             "getChat": self._chat,
             "getChatMember": self._member,
             "answerCallbackQuery": self._answer_press,
-            "setMyCommands": self._commands,
+            "setMyCommands": partial(set_commands, self.space),
+            "getMyCommands": partial(get_commands, self.space),
+            "deleteMyCommands": partial(delete_commands, self.space),
             "setWebhook": self.updates.set_webhook,
             "deleteWebhook": lambda given: self.updates.set_webhook(given | {"url": ""}),
             "getWebhookInfo": lambda _: self.updates.webhook_info(),
@@ -232,7 +170,7 @@ class TelegramDouble:
         if who not in self.space.users:
             raise bad_request("invalid user_id specified")
         status = chat.standing if who == BOT["id"] else chat.members.get(who, "left")
-        return {"user": self.space.users[who], "status": status} | STATUS_NEEDS.get(status, {})
+        return member_wire(self.space.users[who], status)
 
     def _answer_press(self, given: Json) -> bool:
         began = self.space.presses.pop(str(given.get("callback_query_id")), None)
@@ -242,13 +180,6 @@ class TelegramDouble:
         if units(str(given.get("text") or "")) > MAX_TOAST:
             raise bad_request("MESSAGE_TOO_LONG")
         self.space.answers.append(given)
-        return True
-
-    def _commands(self, given: Json) -> bool:
-        commands = nested(given.get("commands") or "[]")
-        if any(not COMMAND.fullmatch(str(each["command"])) for each in commands):
-            raise bad_request("BOT_COMMAND_INVALID")
-        self.space.commands[str(given.get("scope") or "default")] = commands
         return True
 
     def _record(self, name: str, given: Arguments, error: str | None) -> None:

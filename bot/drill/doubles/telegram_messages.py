@@ -75,6 +75,8 @@ def send(
 ) -> Message:
     """Put a message into its chat."""
     chat = space.find(given.get("chat_id"))
+    if chat.standing == "restricted":
+        raise bad_request("not enough rights to send text messages to the chat")
     message = Message(
         id=next(space.next_id),
         chat_id=chat.id,

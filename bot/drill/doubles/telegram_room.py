@@ -32,6 +32,8 @@ class Message:
     attachment: Literal["photo", "document"] | None = None
     file: bytes = b""
     edits: int = 0
+    service: Json = field(default_factory=dict)
+    """What it says beside its text: who hid behind the chat, where the chat went."""
 
     @property
     def text(self) -> str:
@@ -51,7 +53,7 @@ class Chat:
     id: int
     kind: Kind = "supergroup"
     title: str = "on-call"
-    standing: Literal["member", "administrator", "kicked", "left"] = "member"
+    standing: Literal["member", "administrator", "restricted", "kicked", "left"] = "member"
     """Of the bot; `kicked` in a private chat means blocked."""
     topics: dict[int, bool] = field(default_factory=dict)
     """Forum topics by thread id, and whether each is open."""
@@ -115,15 +117,18 @@ class Space:
         optional = {
             where: message.text,
             "entities" if where == "text" else "caption_entities": marks,
-            "reply_markup": message.markup,
+            # Of what opens a reply field, nothing is said.
+            "reply_markup": message.markup if message.buttons else None,
             "message_thread_id": message.thread_id,
-            "is_topic_message": message.thread_id is not None,
+            "is_topic_message": message.thread_id in chat.topics,
             "edit_date": int(self.now().timestamp()) if message.edits else None,
             **self._attached(message),
         }
         if message.reply_to in chat.messages:
             optional["reply_to_message"] = self.wire(chat.messages[message.reply_to])
-        return said | {key: value for key, value in optional.items() if value}
+        elif message.thread_id in chat.topics:
+            optional["reply_to_message"] = _opening(chat, message.thread_id)
+        return said | {key: value for key, value in optional.items() if value} | message.service
 
     @staticmethod
     def _attached(message: Message) -> Json:
@@ -136,6 +141,13 @@ class Space:
                 return {"document": file}
             case None:
                 return {}
+
+
+def _opening(chat: Chat, topic: int | None) -> Json:
+    """The message that opened a topic; whatever is written into the topic is a reply to it."""
+    opened = {"name": "alerts", "icon_color": 7322096}
+    where = {"message_id": topic, "message_thread_id": topic, "date": 1, "chat": chat.wire()}
+    return where | {"from": BOT, "is_topic_message": True, "forum_topic_created": opened}
 
 
 ENTITY_KINDS = {

@@ -37,7 +37,7 @@ def offered(bench: Bench) -> bool:
     return any(
         section is not None
         and section.status is not SectionStatus.NOT_CONFIGURED
-        and section.note != SectionNote.NO_CHANGE_SOURCE
+        and SectionNote.NO_CHANGE_SOURCE not in section.note
         for section in told
     )
 

@@ -23,6 +23,10 @@ from engine.verification.kind import plain
 
 MOST_LINES = 20
 LONGEST_LINE = 300
+LONGEST_READ = 4_000
+"""Characters of a line that are looked at at all."""
+MOST_CHARACTERS = 2_900
+"""Of all lines together, the head of the answer left out."""
 
 A = TypeVar("A", bound=Arguments)
 
@@ -98,6 +102,7 @@ def told(outcome: Outcome, backend: str) -> Told:
     return Told(
         outcome=outcome_of(outcome),
         text=_text(outcome),
+        longest_line=LONGEST_LINE,
         whole=canonical_json(outcome.model_dump(mode="json")),
         backend=backend,
     )
@@ -116,7 +121,15 @@ def _text(outcome: Outcome) -> str:
 
 
 def _digest(answer: Answered) -> str:
-    kept = answer.lines[-MOST_LINES:]
+    """Keep the newest lines that there is room for."""
+    kept: list[str] = []
+    room = MOST_CHARACTERS
+    for line in reversed(answer.lines[-MOST_LINES:]):
+        said = plain(line, LONGEST_READ)
+        room -= min(len(said), LONGEST_LINE) + 1
+        if room < 0:
+            break
+        kept.insert(0, said)
     left = len(answer.lines) - len(kept) + answer.truncated
     head = [f"{len(answer.lines)} lines"] + ([f"{left} left out"] if left else [])
-    return "\n".join([", ".join(head), *(plain(line, LONGEST_LINE) for line in kept)])
+    return "\n".join([", ".join(head), *kept])

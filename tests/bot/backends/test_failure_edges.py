@@ -190,6 +190,38 @@ def test_waits_sentences_and_codes_are_kept_apart_and_ids_are_not_heard() -> Non
     assert (heard.waits, heard.words, heard.codes) == ([12, 3.5], ["a", "c"], ["big"])
 
 
+@pytest.mark.parametrize(
+    ("name", "kind"),
+    [
+        *((name, "code") for name in ("code", "type", "error_code", "status", "__type")),
+        *((name, "code") for name in ("error_name", "reason", "ErrorType")),
+        *((name, "word") for name in ("message", "detail", "status_code")),
+        *((name, "none") for name in ("request_id", "id", "param", "ray_id", "model", "user_id")),
+    ],
+)
+def test_a_field_is_a_code_a_sentence_or_nothing_by_its_name(name: str, kind: str) -> None:
+    heard = hear({name: "overloaded"})
+    assert heard.codes == (["overloaded"] if kind == "code" else [])
+    assert heard.words == (["overloaded"] if kind == "word" else [])
+
+
+@pytest.mark.parametrize("name", ["code", "status", "error_code", "status_code"])
+def test_a_status_stands_in_its_own_fields(name: str) -> None:
+    assert hear({name: 503}).statuses == [503]
+    assert hear({"reason": 503}).statuses == []
+
+
+@pytest.mark.parametrize("name", ["retry_after", "retryafter", "retryDelay", "retry_delay"])
+def test_a_wait_stands_in_its_own_fields(name: str) -> None:
+    assert hear({name: 7}).waits == [7]
+    assert hear({name: 1e9}).waits == hear({name: -1e9}).waits == []
+    assert hear({"delay": 7}).waits == []
+
+
+def test_a_code_is_cut_at_two_hundred_characters() -> None:
+    assert hear({"code": "x" * 300}).codes == ["x" * 200]
+
+
 def test_a_body_is_walked_within_bounds() -> None:
     assert hear([["x"]] * 6_000).nodes == 5_000
     assert hear("[ " * 19 + '{"code":402}').statuses == [402]

@@ -14,6 +14,7 @@ from starlette.routing import Route
 
 from bot.backends.clock import SystemClock
 from bot.backends.of_client import connect
+from bot.chats.slack.manifest import scopes
 from bot.cli.check import lines_of, table
 from bot.cli.checks.alertmanager import alertmanager, repeats_of
 from bot.cli.checks.changes import changes
@@ -53,8 +54,7 @@ from engine.model.base import Frozen
 from storage.about import DatabaseFacts
 
 OK, BAD, ABSENT = Mark.OK, Mark.BAD, Mark.ABSENT
-START = ("chat:write", "commands", "app_mentions:read", "files:write", "channels:history",
-         "groups:history")  # fmt: skip
+START = scopes("start")
 
 
 def now() -> datetime:
@@ -220,14 +220,14 @@ def test_the_receiver_to_paste_goes_on_to_others_and_masks_the_token() -> None:
     assert "sender-token" not in text
 
 
-async def of_slack(double: SlackDouble, *channels: str, **tokens: str) -> list[Line]:
-    async with serve(double.app) as url:
+async def of_slack(double: SlackDouble, *channels: str, **tokens: Any) -> list[Line]:
+    async with double.serving() as url:
         given = {"bot_token": double.token, "base_url": f"{url}/api/"} | tokens
         return await slack(SlackSettings.model_validate(given), channels)
 
 
 async def test_slack_with_every_scope_knows_its_channels() -> None:
-    double = SlackDouble(now, scopes=[*START, "channels:read"])
+    double = SlackDouble(now, scopes=START, app_token="xapp-1")
     double.channel("C1")
     double.channel("C2", joined=False)
     lines = await of_slack(double, "#c1", "#c2", "#c3", app_token="xapp-1")
@@ -238,8 +238,9 @@ async def test_slack_with_every_scope_knows_its_channels() -> None:
     assert of(lines, "slack #c2").cure == "/invite @caveat there"
 
 
-async def test_slack_of_the_start_manifest_works_and_says_what_it_cannot_tell() -> None:
-    lines = await of_slack(SlackDouble(now, scopes=START), "#c1")
+async def test_slack_without_presses_needs_less_and_says_what_it_cannot_tell() -> None:
+    cards_only = START - {"users:read", "channels:read", "groups:read"}
+    lines = await of_slack(SlackDouble(now, scopes=cards_only), "#c1")
     assert marks(lines) == {
         "slack": OK, "slack scopes": ABSENT, "slack app token": ABSENT, "slack rooms": ABSENT,
     }  # fmt: skip
@@ -249,6 +250,33 @@ async def test_a_scope_without_which_cards_fail_is_a_cross() -> None:
     line = of(await of_slack(SlackDouble(now, scopes=["chat:write"])), "slack scopes")
     assert line.mark is BAD
     assert "files:write" in line.said
+
+
+async def test_presses_and_user_groups_need_scopes_of_their_own() -> None:
+    own = {"app_token": "xapp-rehearsal"}
+    double = SlackDouble(now, scopes=START - {"users:read"})
+    said = of(await of_slack(double, **own), "slack scopes").said
+    groups = of(
+        await of_slack(SlackDouble(now, scopes=START), usergroups={"S1": []}), "slack scopes"
+    )
+    assert (said, groups.said) == ("missing: users:read", "missing: usergroups:read")
+
+
+@pytest.mark.parametrize(
+    ("tokens", "mark", "said"),
+    [
+        ({"app_token": "xapp-rehearsal"}, OK, "opens a socket"),
+        ({"app_token": "xapp-other"}, BAD, "opens no socket: invalid_auth"),
+        ({"app_token": "xoxb-rehearsal"}, BAD, "does not begin with xapp-"),
+        ({"signing_secret": "s"}, OK, "HTTP mode"),
+    ],
+)
+async def test_the_line_of_slacks_app_token(
+    tokens: Mapping[str, str], mark: Mark, said: str
+) -> None:
+    line = of(await of_slack(SlackDouble(now), **tokens), "slack app token")
+    assert line.mark is mark
+    assert said in line.said
 
 
 async def test_a_dead_slack_token_and_a_room_without_one_are_crosses() -> None:
@@ -278,18 +306,32 @@ async def test_telegram_tells_privacy_mode_topics_and_standing() -> None:
     double.chat(-1001).topics[12] = True
     double.chat(-1002)
     double.chat(-1003).standing = "left"
+    double.chat(-1004).standing = "restricted"
     rooms = [
         RoomSettings(telegram=-1001, topic=12),
         RoomSettings(telegram=-1002, topic=5),
         RoomSettings(telegram=-1003),
+        RoomSettings(telegram=-1004),
     ]
     lines = await of_telegram(double, *rooms)
     assert marks(lines) == {
-        "telegram": OK, "telegram privacy": OK,
+        "telegram": OK, "telegram privacy": OK, "telegram updates": OK,
         "telegram -1001": OK, "telegram -1002": BAD, "telegram -1003": BAD,
+        "telegram -1004": BAD,
     }  # fmt: skip
     assert "on:" in of(lines, "telegram privacy").said
     assert "no topics" in of(lines, "telegram -1002").said
+
+
+async def test_a_webhook_telegram_cannot_reach_is_a_cross() -> None:
+    double = TelegramDouble(now)
+    double.updates.webhook = "https://caveat.example/telegram"
+    double.updates.last_error = "Connection refused"
+    assert "polled" in of(await of_telegram(double), "telegram updates").said
+    async with serve(double.app) as url:
+        given = {"token": double.token, "base_url": f"{url}/bot", "webhook_secret": "x" * 16}
+        lines = await telegram(TelegramSettings.model_validate(given), [])
+    assert marks(lines)["telegram updates"] is BAD
 
 
 async def test_a_telegram_token_that_is_refused_or_missing_is_told() -> None:

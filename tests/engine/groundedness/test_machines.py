@@ -18,6 +18,7 @@ from engine.groundedness.machines import host, pod
         ("api-12345-zzzzz", False),
         ("api-x2v4q", True),
         ("abc-a2345", True),
+        ("api-abcd1", True),
         ("api-x2v4", False),
         ("api-bcdfg", False),
         ("api-bcdfgh", False),

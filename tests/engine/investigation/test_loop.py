@@ -10,7 +10,8 @@ import pytest
 
 from cards.caveats import lines
 from cards.line import say
-from engine.errors import OperatorActionRequiredError, TransientError
+from engine.budget import estimate
+from engine.errors import BudgetSpentError, OperatorActionRequiredError, TransientError
 from engine.model.base import Frozen
 from engine.model.change import Change
 from engine.model.event import SessionEvent
@@ -19,7 +20,7 @@ from engine.model.finding import CaveatCode, Disposition, TrustLevel, VerifyStat
 from engine.model.ledger import Bound, ToolName
 from engine.model.llm import ModelRequest, ToolAnswer
 from engine.model.pack import ChangeKind
-from engine.model.policy import TriageRule, VerificationRule
+from engine.model.policy import Budget, TriageRule, VerificationRule
 from engine.model.run import CallKind
 from tests.engine.judged import (
     FENCE,
@@ -147,6 +148,50 @@ def test_a_conclusion_that_is_late_too_leaves_the_suspects_and_no_error() -> Non
     assert len(finding.ledger) == 5
 
 
+def poor(*replies: Any, calls: float) -> Table:
+    """A desk whose budget of the day is worth so many calls as large as the first."""
+    return desk(*replies, budget=Budget(usd_per_day=9, tokens_per_day=worth(calls)))
+
+
+def worth(calls: float) -> int:
+    rich = desk(drafted(), ruled())
+    rich.triage()
+    return int(calls * estimate(rich.llm.asked[0]).total)
+
+
+@pytest.mark.proves("S3-52")
+def test_money_that_runs_out_ends_the_looking_and_the_conclusion_is_paid_from_the_reserve() -> None:
+    dear = asks(NOW, input_tokens=worth(1))
+    table = poor(dear, drafted(), ruled(cites=("R1",)), calls=2.9)
+    finding = table.triage()
+    assert "used up its money" in table.llm.asked[1].turns[-1].blocks[0].text
+    assert (finding.root_cause is not None, len(finding.ledger)) == (True, 1)
+    [caveat] = [c for c in finding.caveats if c.code is CaveatCode.BOUND_HIT]
+    assert dict(caveat.facts) == {"bound": "budget"}
+    assert say("stopped at the budget of the day: best so far") in lines(finding)
+
+
+def test_a_conclusion_that_cannot_be_paid_leaves_what_was_looked_up_and_no_error() -> None:
+    table = poor(asks(NOW, input_tokens=worth(3)), calls=2.9)
+    finding = table.triage()
+    assert len(table.llm.asked) == 1
+    assert (finding.disposition, len(finding.ledger)) == (Disposition.NOT_JUDGED, 1)
+    assert [dict(c.facts) for c in finding.caveats] == [{"bound": "budget"}]
+
+
+def test_a_draft_that_was_paid_for_ships_when_its_judgement_cannot_be() -> None:
+    table = poor(said(drafted(), input_tokens=worth(2.5)), calls=2.9)
+    finding = table.triage()
+    assert (finding.verify_status, finding.root_cause is not None) == (VerifyStatus.ERRORED, True)
+
+
+def test_a_day_without_money_begins_no_triage() -> None:
+    table = poor(calls=1.9)
+    with pytest.raises(BudgetSpentError):
+        table.triage()
+    assert table.llm.asked == []
+
+
 @pytest.mark.proves("S3-52", "S3-55")
 def test_a_runaway_is_stopped_by_its_turns_and_told_once_more() -> None:
     table = desk(*(asks(("incidents", {"minutes": n})) for n in range(1, 1440, 50)))
@@ -160,6 +205,17 @@ def test_a_runaway_is_stopped_by_its_turns_and_told_once_more() -> None:
 
 
 @pytest.mark.proves("S3-52", "S3-54")
+def test_who_waits_can_stop_the_looking_and_the_conclusion_still_ships() -> None:
+    table = desk(asks(NOW), drafted(), ruled())
+    table.store.stopped_by = "alice"
+    finding = table.triage()
+    assert len(finding.ledger) == 1
+    assert [dict(f)["bound"] for f in table.of(SessionEvent.LOOP)] == [Bound.STOPPED]
+    [caveat] = [c for c in finding.caveats if c.code is CaveatCode.BOUND_HIT]
+    assert dict(caveat.facts) == {"bound": "stopped"}
+    assert len(table.llm.asked) == 3
+
+
 def test_output_and_what_was_appended_count_and_what_is_sent_again_does_not() -> None:
     wordy = [
         asks(("incidents", {"minutes": n}), input_tokens=90_000, output_tokens=3_990)
@@ -328,6 +384,21 @@ class FakeLogs:
     async def ask(self, question: Question) -> Outcome:
         self.asked.append(question)
         return Answered(evaluated_at=START, lines=self.given)
+
+
+def test_the_newest_lines_are_kept_and_no_secret_is_cut_in_half() -> None:
+    endless = "p: error " + "x" * 278 + " hunter2-hunter2"
+    logs = FakeLogs(tuple(f"{n:02d} {endless}" for n in range(30)))
+    table = desk(
+        asks(("logs", {"labels": {"service": "a"}})), drafted(), ruled(cites=("R1",)),
+        logs=logs, redact=lambda text: text.replace("hunter2-hunter2", "[masked]"),
+    )  # fmt: skip
+    (entry,) = table.triage().ledger
+    head, *lines = entry.text.split("\n")
+    assert head == "30 lines, 21 left out"
+    assert [line[:2] for line in lines] == [str(n) for n in range(21, 30)]
+    assert "hunter2" not in entry.text
+    assert all(len(line) <= 300 for line in lines)
 
 
 def test_results_are_fenced_freed_of_secrets_and_cut_while_the_whole_is_kept() -> None:

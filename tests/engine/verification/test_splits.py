@@ -88,6 +88,24 @@ def test_what_every_pod_runs_tells_none_from_the_others() -> None:
     assert found.figures == {"image=app:2": 9.0, "image=app:1": 1.0}
 
 
+def test_a_process_known_by_its_instance_is_looked_up_and_one_of_two_values_tells_nothing() -> None:
+    own = (of(9, instance="i1"), of(5, instance="i2"), of(1, pod="c"), of(2, pod="d"))
+    builds = (
+        of(1, instance="i1", version="2"), of(1, instance="i2", version="2"),
+        of(1, instance="i2", version="3"), of(1, pod="c", version="1"), of(1, version="9"),
+    )  # fmt: skip
+    found = split(batch(metrics={"http_errors_total": own, "_build_info": builds}))
+    assert found.figures == {"version=2": 9.0, "version=1": 1.0}
+
+
+@pytest.mark.parametrize(("versions", "more"), [(6, ""), (7, ", 1 more"), (8, ", 2 more")])
+def test_six_values_are_told_the_highest_first(versions: int, more: str) -> None:
+    own = tuple(of(n, version=f"v{n}") for n in range(versions))
+    first = [f"v{n} {n} (series 1)" for n in range(versions - 1, versions - 7, -1)]
+    found = split(batch(metrics={"http_errors_total": own}))
+    assert found.text == f"symptom by version: {', '.join(first)}{more} at 03:02:00Z"
+
+
 @pytest.mark.parametrize("own", [(), (of(9, version="v2.4.1"),), (of(9, pod="a"),)])
 def test_one_version_alone_is_inconclusive(own: tuple[Series, ...]) -> None:
     found = batch(metrics={"http_errors_total": own})
