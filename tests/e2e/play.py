@@ -9,6 +9,7 @@ from typing import Any
 
 from bot.drill.doubles.faults import Fault, Hang, bad_gateway
 from bot.drill.doubles.slack_room import Message
+from bot.drill.doubles.telegram_room import Message as Sent
 from storage.embedded import EmbeddedPostgres
 from tests.e2e.moved import CURTAIN
 from tests.e2e.planted import plant_estate
@@ -91,18 +92,15 @@ async def seen(theatre: Theatre) -> list[str]:
     for message in theatre.slack.cards(SLACK_ROOM):
         told += [f"slack [{state_of(message)}] {CLOCK.sub('…', message.text)}"]
         told += [f"    {line}" for line in outline(body_of(message))]
+        # Pictures last: when they are done depends on the machine.
+        thread = theatre.slack.thread(SLACK_ROOM, message.ts)
         told += [
             f"  > {CLOCK.sub('…', reply.text)}{picture_of(theatre, reply)}"
-            for reply in theatre.slack.thread(SLACK_ROOM, message.ts)
+            for reply in sorted(thread, key=lambda reply: bool(reply.files))
         ]
-    for sent in theatre.telegram.messages(TELEGRAM_ROOM):
-        mark = "telegram" if sent.reply_to is None else "  > telegram"
-        sound = "" if sent.silent else " (rings)"
-        told += (
-            [f"{mark}{sound} {FIGURES.sub('…', CLOCK.sub('…', sent.text))}"]
-            if sent.file
-            else [f"{mark}{sound} {sent.text.splitlines()[0]}"]
-        )
+    sent = theatre.telegram.messages(TELEGRAM_ROOM)
+    told += [said_on_telegram(one) for one in sent if not one.file]
+    told += sorted(said_on_telegram(one) for one in sent if one.file)
     told += [f"noise: {json.dumps(await ledger(theatre))}"]
     return told
 
@@ -117,6 +115,14 @@ async def ledger(theatre: Theatre) -> Json:
         "model calls": len(theatre.model.asked),
         "incidents": await theatre.count("select count(*) from incidents"),
     }
+
+
+def said_on_telegram(sent: Sent) -> str:
+    """The first line of a message, and whether it rang."""
+    mark = "telegram" if sent.reply_to is None else "  > telegram"
+    said = sent.text.splitlines()[0]
+    shown = f"[picture] {FIGURES.sub('…', CLOCK.sub('…', said))}" if sent.file else said
+    return f"{mark}{'' if sent.silent else ' (rings)'} {shown}"
 
 
 def picture_of(theatre: Theatre, reply: Message) -> str:
