@@ -8,7 +8,7 @@ from pathlib import Path
 
 from cards.chart import Picture
 
-LONGEST_S = 25.0
+LONGEST_S = 40.0
 MOST_PNG = 2_000_000
 MOST_SAID = 400
 PNG = b"\x89PNG\r\n\x1a\n"

@@ -4,6 +4,7 @@ Run as a file, so that nothing of ours is loaded beside the drawing library.
 """
 
 import json
+import os
 import resource
 import sys
 from datetime import UTC
@@ -12,6 +13,8 @@ from typing import Any
 MOST_BYTES = 1 << 30
 """Address space, most of it only reserved by the library."""
 MOST_CPU_S = 20
+POLITE = 10
+"""Alerts go first."""
 WIDTH, HEIGHT, DPI = 10.8, 8.1, 100
 """1,080 pixels wide: a phone's whole width."""
 COLOURS = ("#0b57d0", "#b06000", "#6a3ea1")
@@ -30,6 +33,7 @@ SPREAD = 1e-9
 
 def limit() -> None:
     """Let this process take no more than a drawing needs."""
+    os.nice(POLITE)
     resource.setrlimit(resource.RLIMIT_AS, (MOST_BYTES, MOST_BYTES))
     resource.setrlimit(resource.RLIMIT_CPU, (MOST_CPU_S, MOST_CPU_S))
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
