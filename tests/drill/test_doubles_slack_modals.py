@@ -130,7 +130,10 @@ async def test_what_a_person_did_is_answered_five_times_by_its_address() -> None
         (name,) = slack.space.answerable
         url = f"{slack.people.respond_at}/{name}"
         async with aiohttp.ClientSession() as session:
-            said = [(await session.post(url, json={"text": f"{n}"})).status for n in range(6)]
+            said = []
+            for n in range(6):
+                async with session.post(url, json={"text": f"{n}"}) as answer:
+                    said.append(answer.status)
         assert said == [200, 200, 200, 200, 200, 404]
         assert slack.whispers("U1") == ["0", "1", "2", "3", "4"]
 
