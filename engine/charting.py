@@ -11,6 +11,8 @@ KIND = "chart"
 """The kind of message that shows it."""
 LEAST_BEFORE = timedelta(minutes=30)
 MARGIN = timedelta(minutes=5)
+MOVED = timedelta(minutes=2)
+"""How far an onset may wander from one look to the next."""
 GROWN = timedelta(minutes=15)
 """A chart that tells the same is drawn again once it shows so much more."""
 _LEAST_POINTS = 3
@@ -68,17 +70,18 @@ def _around(curve: Curve, onset_at: datetime, first_mark_at: datetime) -> Curve 
 
 def tells_more(chart: Chart, before: Chart | None) -> bool:
     """Whether a chart is worth drawing after another one."""
-    return (
-        before is None or _told(chart) != _told(before) or chart.taken_at - before.taken_at >= GROWN
-    )
+    if before is None or _told(chart) != _told(before):
+        return True
+    wandered = abs(chart.onset_at - before.onset_at) >= MOVED
+    return wandered or chart.taken_at - before.taken_at >= GROWN
 
 
 def _told(chart: Chart) -> tuple[object, ...]:
-    """What a chart says beside the newest values."""
+    """What a chart says beside values and times, which move with every look."""
     curve = chart.curve
     labels = frozenset(line.label for line in curve.lines)
-    onset = chart.onset_at.replace(second=0, microsecond=0)
-    return (curve.expression, curve.threshold, labels, onset, chart.marks)
+    marks = frozenset((mark.component, mark.what) for mark in chart.marks)
+    return (curve.expression, curve.threshold, labels, marks)
 
 
 async def keep_chart(tx: Tx, chart: Chart | None, incident: Incident) -> None:
