@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from fastapi import FastAPI
 
 from bot.backends.clock import SystemClock
+from bot.backends.hashing import HashedWords
 from bot.backends.late import LateModel
 from bot.backends.of_client import Backends
 from bot.backends.of_client import connect as connect_backends
@@ -48,10 +49,11 @@ from engine.model.llm import Capabilities
 from engine.model.org import Platform
 from engine.model.run import Run, Usage
 from engine.pack.section import Ports as PackPorts
-from engine.ports import LLM, Clock, NewId, Queue
+from engine.ports import LLM, Clock, Embedder, NewId, Queue
 from engine.redact import Redactor
 from engine.stages.world import Listener, StageRules, World
 from storage.client_changes import ClientChanges
+from storage.client_memory import ClientMemory
 from storage.queue import PostgresQueue
 from storage.store import SqlStore
 
@@ -87,6 +89,7 @@ class House:
     def __post_init__(self) -> None:
         """Wire the parts; nothing is asked and nothing runs yet."""
         self.redactor = Redactor(self.settings.secrets)
+        self.embedder: Embedder = HashedWords()
         self.backends: Mapping[str, Backends] = {
             client: connect_backends(own, self.clock, "alertmanager")
             for client, own in self.settings.by_client.items()
@@ -233,10 +236,15 @@ class House:
             rules=metrics.tool if metrics else None,
             changes=ClientChanges(self.store, client_id),
             hosts=backends.hosts,
+            memory=self._memory(client_id),
             logs=logs.guarded if logs else None,
             log_matchers=logs.matchers if logs else {},
             kubernetes=kubernetes.guarded if kubernetes else None,
         )
+
+    def _memory(self, client_id: str) -> ClientMemory:
+        held_s = self.settings.triage.memory_held_s
+        return ClientMemory(self.store, client_id, self.embedder, held_s)
 
     def _judge_ports(self, client_id: str) -> JudgePorts | None:
         if self.model is None:
@@ -252,6 +260,7 @@ class House:
             price=price_of(self.settings.model),
             cache=self.cache,
             budget=self.settings.by_client[client_id].budget,
+            embedder=self.embedder,
             metrics=metrics.guarded if metrics else None,
             arbiter=metrics.tool if metrics else None,
             server=metrics.server if metrics else None,
@@ -309,6 +318,7 @@ class House:
             retention_s=self.settings.retention,
             audit_retention_s=self.settings.audit_retention,
             provider=self.provider,
+            embedder=self.embedder,
         )
 
 

@@ -9,9 +9,10 @@ from apscheduler.schedulers.asyncio import AsyncIOScheduler
 
 from bot.telemetry import Telemetry
 from engine.errors import StoreUnavailableError
+from engine.memory.learning import learn
 from engine.model.policy import IncidentRule
 from engine.model.review import ReviewReason
-from engine.ports import NewId, Queue
+from engine.ports import Embedder, NewId, Queue
 from engine.review import EXPIRES_S
 from engine.stages.again import look_again
 from engine.stages.new_day import take_up
@@ -44,6 +45,8 @@ class Sweeper:
     audit_retention_s: float
     provider: str
     """The model's; what waits for it tries it again from here."""
+    embedder: Embedder
+    """What makes approved resolutions findable."""
 
     async def sweep(self) -> None:
         """Turn green and miss heartbeats; a database that is down is left for the next round."""
@@ -58,6 +61,7 @@ class Sweeper:
                     log.warning("%s: %d heartbeat(s) stopped", client_id, len(swept.missing))
             async with self.store.begin() as tx:
                 await try_again(tx, self.provider)
+            await learn(self.store, self.embedder)
             await self._depths()
         except StoreUnavailableError:
             log.warning("no sweep: the database is down")

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Sequence
 from engine.model.evidence import QueryOutcome
 from engine.model.finding import CheckResult, Claim, ClaimRuling, Ruling
 from engine.model.ledger import LedgerEntry
-from engine.model.pack import Pack
+from engine.model.pack import Pack, PriorFacts
 
 
 def known_ids(
@@ -19,10 +19,11 @@ def known_ids(
 def telling_ids(
     pack: Pack, results: Sequence[CheckResult] = (), ledger: Sequence[LedgerEntry] = ()
 ) -> frozenset[str]:
-    """Ids that can bear a ruling: what was not fetched confirms and contradicts nothing."""
+    """Ids that can bear a ruling: not what was not fetched, and not how another case ended."""
     asked: list[LedgerEntry | CheckResult] = [*ledger, *results]
     silent = {one.id for one in asked if one.outcome is not QueryOutcome.FETCHED}
-    return known_ids(pack, results, ledger) - silent
+    priors = {item.id for item in pack.items if isinstance(item.facts, PriorFacts)}
+    return known_ids(pack, results, ledger) - silent - priors
 
 
 def valid_citations(claims: Iterable[Claim], known: frozenset[str]) -> int:

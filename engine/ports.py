@@ -16,7 +16,7 @@ from engine.model.finding import Finding
 from engine.model.incident import Incident, IncidentState
 from engine.model.ledger import LedgerEntry, ToolName
 from engine.model.llm import Capabilities, ModelReply, ModelRequest
-from engine.model.memory import Near
+from engine.model.memory import Near, Stub
 from engine.model.org import Client, Room
 from engine.model.outage import Outage
 from engine.model.pack import Pack
@@ -483,6 +483,16 @@ class Stubs(Protocol):
         held_s: float,
     ) -> Sequence[Near]:
         """Stubs that hold and are no farther than `most`, the nearest first."""
+
+    async def unembedded(self, embedding: str, limit: int) -> Sequence[Stub]:
+        """Approved stubs that have no vector of an embedding yet."""
+
+    async def embed(self, stub_id: str, embedding: str, vector: Sequence[float]) -> None:
+        """Keep a stub's symptom as a vector.
+
+        Raises:
+            LookupError: memory cannot be searched by likeness here.
+        """
 
     async def failed(self, stub_id: str) -> None:
         """Remember that its fix did not work again."""

@@ -15,10 +15,10 @@ from engine.investigation.loop import Looking
 from engine.investigation.reply import Read, Unreadable, read_draft
 from engine.investigation.session import Session
 from engine.investigation.stops import Stop, stop_of
+from engine.memory.symptom import symptom
 from engine.model.finding import Draft, Finding, VerifyStatus
 from engine.model.llm import ModelReply, ModelRequest
 from engine.model.memory import Near, Stub
-from engine.model.pack import Pack
 from engine.model.run import CallKind
 
 logger = logging.getLogger(__name__)
@@ -53,7 +53,7 @@ async def candidate(session: Session) -> Near | None:
     embedder = session.ports.embedder
     if embedder is None:
         return None
-    vector = await embedder.embed(symptom(session.pack))
+    vector = await embedder.embed(symptom(session.pack.anchor))
     async with session.ports.store.begin() as tx:
         found = await tx.stubs.nearest(
             session.run.client_id,
@@ -63,13 +63,6 @@ async def candidate(session: Session) -> Near | None:
             held_s=session.rule.memory_held_s,
         )
     return found[0] if found else None
-
-
-def symptom(pack: Pack) -> str:
-    """Say what is wrong in the words that are embedded: the rule, where, and what it says."""
-    anchor = pack.anchor
-    scope = " ".join(f"{k}={v}" for k, v in sorted(anchor.grouping_key.items()))
-    return " ".join(part for part in (anchor.rule, anchor.summary, scope) if part)
 
 
 async def confirm(session: Session, near: Near) -> Drafted | None:

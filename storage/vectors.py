@@ -19,9 +19,16 @@ _TABLE = f"""
         stub_id text not null references resolution_stubs (id) on delete cascade,
         embedding text not null,
         vector vector({DIMENSIONS}) not null,
+        words tsvector,
         primary key (stub_id, embedding)
     )
 """
+_WORDS = """
+    select exists (select from pg_attribute
+        where attrelid = 'stub_embeddings'::regclass and attname = 'words' and not attisdropped)
+"""
+_ADD_WORDS = "alter table stub_embeddings add column words tsvector"
+"""Of the symptom; a table made before there were words gets them here."""
 
 
 async def enable_vectors(url: str, *, bundled: bool = True) -> bool:
@@ -43,6 +50,8 @@ async def enable_vectors(url: str, *, bundled: bool = True) -> bool:
             await connection.execute(text("select pg_advisory_xact_lock(:k)"), {"k": _LOCK})
             await connection.execute(text("create extension if not exists vector"))
             await connection.execute(text(_TABLE))
+            if not (await connection.execute(text(_WORDS))).scalar_one():
+                await connection.execute(text(_ADD_WORDS))
     except DBAPIError as error:
         logger.warning("memory cannot search by likeness: %s", type(error.orig).__name__)
         return False

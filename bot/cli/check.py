@@ -12,6 +12,7 @@ from rich.table import Table
 from rich.text import Text
 
 from bot.backends.clock import SystemClock
+from bot.backends.hashing import HashedWords
 from bot.backends.of_client import Backends, connect
 from bot.chats.slack.manifest import create_link
 from bot.cli.checks.alertmanager import alertmanager
@@ -26,6 +27,7 @@ from bot.cli.checks.line import Line, Mark, bad
 from bot.cli.checks.links import links
 from bot.cli.checks.loki import loki
 from bot.cli.checks.loki import not_configured as no_loki
+from bot.cli.checks.memory import short_circuit
 from bot.cli.checks.model import budget, model
 from bot.cli.checks.prometheus import deploys_readable, prometheus
 from bot.cli.checks.prometheus import not_configured as no_prometheus
@@ -65,7 +67,7 @@ def check(config: Path | None, console: Console | None = None) -> int:
 async def lines_of(settings: Settings) -> list[Line]:
     """Ask every part, one after the other."""
     async with _store(settings) as (store, found):
-        lines = list(found)
+        lines = [*found, *short_circuit(settings.triage, HashedWords.name)]
         for client_id, own in settings.by_client.items():
             of_client = await _client(settings, client_id, own, store)
             several = len(settings.by_client) > 1

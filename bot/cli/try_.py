@@ -1,12 +1,15 @@
 """`caveat try`: one part on its own, JSON lines in and out."""
 
+import asyncio
 import sys
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-app = typer.Typer(no_args_is_help=True, help="One part on its own, without a database or network.")
+app = typer.Typer(
+    no_args_is_help=True, help="One part on its own; nothing is kept, nobody is asked."
+)
 
 
 @app.command()
@@ -65,3 +68,20 @@ def error() -> None:
 
     for line in run_error(sys.stdin):
         print(line)
+
+
+@app.command()
+def recall(
+    corpus: Annotated[Path, typer.Option(help="documents, JSON lines with `id` and `text`")],
+) -> None:
+    """Rank documents for queries on standard input: JSON lines with `id` and `text`."""
+    from bot.cli.try_recall import read, run_recall
+
+    documents = read(corpus.read_text("utf-8").splitlines())
+    queries = read(sys.stdin)
+
+    async def run() -> None:
+        async for line in run_recall(documents, queries):
+            print(line, flush=True)
+
+    asyncio.run(run())

@@ -6,18 +6,19 @@ from cards.card import Line
 from cards.figures import TIMES, duration
 from cards.heading import claim
 from cards.life import names_no_cause
-from cards.line import joined, moment, say, text
+from cards.line import bold, joined, moment, say, text
 from cards.render.limits import clean, cut
 from cards.section import Body, CardSection
-from engine.model.pack import HistoryFacts, SectionName, SectionStatus
+from engine.model.pack import HistoryFacts, PriorFacts, SectionName, SectionStatus
 from engine.model.run import CaseFile
 
 MOST_CAUSE = 200
+MOST_FIX = 120
 
 
 def build(case: CaseFile, now: datetime) -> Body | None:
     """Recurrence, and the last finding where it has one."""
-    lines = (joined((_seen(case), _marks(case))), _last(case, now), _priors(case))
+    lines = (joined((_seen(case), _marks(case))), _last(case, now), _prior(case, now))
     body = text(*lines)
     return Body(blocks=(body,)) if body.lines else None
 
@@ -59,11 +60,21 @@ def _last(case: CaseFile, now: datetime) -> Line:
     return say("last time, ", when, f"{mark}: {cut(clean(last.root_cause or ''), MOST_CAUSE)}")
 
 
-def _priors(case: CaseFile) -> Line:
+def _prior(case: CaseFile, now: datetime) -> Line:
+    """The fix of the case that looks most alike, and whose word it is."""
     section = case.pack.section(SectionName.PRIORS) if case.pack else None
-    if section is None or not section.items:
+    items = section.items if section else ()
+    prior = next((i.facts for i in items if isinstance(i.facts, PriorFacts)), None)
+    if prior is None:
         return ()
-    return say(f"an earlier resolution: {cut(clean(section.items[0].text), MOST_CAUSE)}")
+    fix = cut(clean(prior.fix), MOST_FIX)
+    lead = "seen before: fix " if prior.held else "seen before, and it came back after: "
+    return (*say(lead, bold(fix)), *_word_of(prior, now))
+
+
+def _word_of(prior: PriorFacts, now: datetime) -> Line:
+    by = f", confirmed by {clean(prior.confirmed_by)}" if prior.confirmed_by else ""
+    return say(by, " on ", moment(prior.confirmed_at, now)) if prior.confirmed_at else say(by)
 
 
 SECTION = CardSection(name="history", rank=68, keep=60, build=build, muted=True)

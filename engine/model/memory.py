@@ -49,6 +49,8 @@ class Near(Frozen):
     stub: Stub
     distance: float
     """Cosine distance: 0 is the same, 2 is the opposite."""
+    held: bool = True
+    """The family stayed quiet after the fix."""
 
     @property
     def prior(self) -> Prior:

@@ -165,6 +165,23 @@ class HistoryFacts(Frozen):
     last_trust: str | None = None
 
 
+class PriorFacts(Frozen):
+    """How an earlier case that looks alike ended, as a person confirmed it."""
+
+    kind: Literal["prior"] = "prior"
+    stub_id: str
+    root_cause: str
+    component: str
+    cause_class: CauseClass
+    fix: str
+    confirmed_by: str
+    confirmed_at: AwareDatetime | None
+    distance: float
+    """Cosine distance of the symptoms: 0 is the same, 2 is the opposite."""
+    held: bool
+    """The family stayed quiet after the fix."""
+
+
 class TextFacts(Frozen):
     """A line of evidence with nothing to compute on."""
 
@@ -174,7 +191,8 @@ class TextFacts(Frozen):
 
 
 Facts = Annotated[
-    AlertFacts | MetricDigest | ChangeFacts | HistoryFacts | TextFacts, Field(discriminator="kind")
+    AlertFacts | MetricDigest | ChangeFacts | HistoryFacts | PriorFacts | TextFacts,
+    Field(discriminator="kind"),
 ]
 
 

@@ -84,6 +84,10 @@ class PackRule(Frozen):
     change_window_s: Seconds = Field(4 * 3600, gt=0, description="Changes before onset.")
     max_series: int = Field(20, gt=0, description="Series digested per metric.")
     max_items: int = Field(12, gt=0, description="Items kept per section.")
+    prior_distance: float = Field(
+        0.3, ge=0, le=2, description="Cosine distance up to which an earlier case is shown."
+    )
+    max_priors: int = Field(3, ge=0, description="Earlier cases shown; 0: none.")
     suspect_floor: float = Field(0.35, ge=0, le=1, description="Below: no suspect stands out.")
 
 

@@ -26,6 +26,7 @@ from engine.pack.sections import (
     kubernetes,
     logs,
     metrics,
+    priors,
     runbook,
     zabbix,
 )
@@ -44,6 +45,7 @@ SECTIONS: Final[Sequence[PackSection]] = (
     kubernetes.SECTION,
     zabbix.SECTION,
     runbook.SECTION,
+    priors.SECTION,
 )
 _NOT_MEASURED = Impact(can_wait=CanWait.UNKNOWN, reason=ImpactReason.NOT_MEASURED)
 _SELF_CLEARED = Impact(can_wait=CanWait.YES, reason=ImpactReason.SELF_CLEARED)

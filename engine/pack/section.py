@@ -12,6 +12,7 @@ from engine.model.base import Frozen
 from engine.model.change import Change
 from engine.model.evidence import Gap, Outcome, Question, Series, Window
 from engine.model.incident import Incident
+from engine.model.memory import Near
 from engine.model.pack import (
     Anchor,
     Facts,
@@ -58,6 +59,13 @@ class ChangeLog(Protocol):
         """How many change sources ever spoke for this client."""
 
 
+class Memory(Protocol):
+    """What one client learned from earlier incidents."""
+
+    async def similar(self, symptom: str, *, most: float, limit: int) -> Sequence[Near] | None:
+        """Earlier cases no farther than `most`, the most alike first; None: memory is off."""
+
+
 @dataclass(frozen=True)
 class Ports:
     """What a pack may ask; a port that is None is not configured."""
@@ -68,6 +76,7 @@ class Ports:
     rules: RuleBook | None = None
     changes: ChangeLog | None = None
     hosts: HostWatch | None = None
+    memory: Memory | None = None
     logs: EvidenceTool | None = None
     log_matchers: Mapping[str, str] = field(default_factory=dict)
     """Labels every log line of this client carries."""

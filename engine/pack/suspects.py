@@ -15,6 +15,7 @@ from engine.model.pack import (
     ChangeKind,
     Item,
     MetricDigest,
+    PriorFacts,
     Section,
     Signal,
     Suspect,
@@ -46,6 +47,8 @@ _CHANGE_WEIGHT: Final[Mapping[ChangeKind, tuple[float, float]]] = {
     ChangeKind.RESTART: (0.45, 0.2),
 }
 """Score of a fresh change to what fails, and to something else."""
+_ALIKE: Final = 0.65
+"""Score of what was the cause of a case that looked the same; likeness alone proves little."""
 _SYMPTOMS = frozenset({Signal.ERRORS, Signal.LATENCY, Signal.UP})
 """On what fails itself these restate the alert."""
 _WORSE: Final = {Signal.UP: -1}
@@ -97,6 +100,8 @@ def _of(item: Item, anchor: Anchor) -> list[Suspect]:
             return _full(item, digest, anchor) or _moved(item, digest, anchor)
         case AlertFacts(alert_class=AlertClass.CAUSE) as alert:
             return _cause_alert(item, alert)
+        case PriorFacts(held=True) as prior:
+            return [_prior(item, prior)]
         case _:
             return []
 
@@ -217,6 +222,18 @@ def _cause_alert(item: Item, alert: AlertFacts) -> list[Suspect]:
             evidence_ids=(item.id,),
         )
     ]
+
+
+def _prior(item: Item, prior: PriorFacts) -> Suspect:
+    """Suspect what it was the last time, the more the more alike it looks."""
+    return Suspect(
+        component=prior.component,
+        cause_class=prior.cause_class,
+        score=round(max(_ALIKE - prior.distance, 0), 4),
+        reasons=(SuspectReason.FIXED_IT_BEFORE,),
+        text=item.text,
+        evidence_ids=(item.id,),
+    )
 
 
 def _common(items: Sequence[Item], common: Mapping[str, str]) -> list[Suspect]:

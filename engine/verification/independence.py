@@ -5,7 +5,15 @@ from functools import lru_cache
 from engine.model.evidence import QueryOutcome
 from engine.model.finding import CheckResult
 from engine.model.ledger import LedgerEntry, ToolName
-from engine.model.pack import AlertFacts, HistoryFacts, Item, MetricDigest, Pack, TextFacts
+from engine.model.pack import (
+    AlertFacts,
+    HistoryFacts,
+    Item,
+    MetricDigest,
+    Pack,
+    PriorFacts,
+    TextFacts,
+)
 from engine.promql.repair import same_meaning
 from engine.promql.threshold import comparison_stripped
 from engine.verification.accused import Accused
@@ -41,7 +49,7 @@ def independent(item: Item) -> bool:
     match item.facts:
         case MetricDigest(own_expression=own):
             return not own
-        case AlertFacts() | HistoryFacts():
+        case AlertFacts() | HistoryFacts() | PriorFacts():
             return False
         case TextFacts(untrusted=untrusted):
             return not untrusted

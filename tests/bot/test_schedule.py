@@ -3,6 +3,7 @@
 import pytest
 from sqlalchemy import text
 
+from bot.backends.hashing import HashedWords
 from bot.schedule import Sweeper
 from bot.telemetry import Telemetry
 from engine.model.policy import IncidentRule
@@ -30,6 +31,7 @@ async def test_the_audit_trail_outlives_the_other_rows_and_ends_too(
         retention_s=90 * DAY_S,
         audit_retention_s=400 * DAY_S,
         provider="",
+        embedder=HashedWords(),
     ).prune()
     async with store.begin() as tx:
         left = await tx.session.execute(text("select actor from audit order by id"))

@@ -12,9 +12,16 @@ from bot.drill.doubles.slack_room import Message
 from storage.embedded import EmbeddedPostgres
 from tests.e2e.moved import CURTAIN
 from tests.e2e.planted import plant_estate
-from tests.e2e.scene import Act, Expected, Scene
+from tests.e2e.scene import Act, Did, Expected, Scene
 from tests.e2e.scripted import SCRIPTS
-from tests.e2e.theatre import SLACK_ROOM, TELEGRAM_ROOM, Theatre, open_theatre
+from tests.e2e.theatre import (
+    SLACK_PEOPLE,
+    SLACK_ROOM,
+    TELEGRAM_PEOPLE,
+    TELEGRAM_ROOM,
+    Theatre,
+    open_theatre,
+)
 
 Json = dict[str, Any]
 CLOCK = re.compile(
@@ -39,6 +46,8 @@ async def play(scene: Scene, postgres: EmbeddedPostgres, home: Path) -> str:
         change=lambda raw: merge(raw, scene.settings),
         known=not scene.first_contact,
     ) as theatre:
+        for number, kept in enumerate(scene.memory, start=1):
+            await theatre.remember(**kept.stub(number))
         for act in scene.acts:
             await perform(scene, act, theatre)
             told += [heading(act), *await seen(theatre)]
@@ -66,10 +75,52 @@ async def perform(scene: Scene, act: Act, theatre: Theatre) -> None:
     if posted:
         await theatre.fire(*posted)
     await theatre.quiet()
+    for one in act.people:
+        await do(one, theatre)
     if act.facts_within_s is not None:
         took_s = theatre.first_post_s()
         assert took_s is not None, "no card was posted"
         assert took_s <= act.facts_within_s, f"the facts card took {took_s:.2f} s"
+
+
+async def do(one: Did, theatre: Theatre) -> None:
+    """Let a person press or ask, and look at what they are told."""
+    before = told(one, theatre)
+    if one.chat == "slack":
+        await _in_slack(one, theatre)
+    else:
+        await _in_telegram(one, theatre)
+    if one.told:
+        await theatre.until(lambda: len(told(one, theatre)) > len(before))
+        newest = told(one, theatre)[-1]
+        assert one.told in newest, f"{one.words}: {newest}"
+    await theatre.quiet()
+
+
+async def _in_slack(one: Did, theatre: Theatre) -> None:
+    user = SLACK_PEOPLE[one.by]
+    if one.ask:
+        await theatre.slack.people.commands(SLACK_ROOM, "/engage", one.ask, user)
+    else:
+        card = theatre.slack.cards(SLACK_ROOM)[-1]
+        await theatre.slack.people.presses(SLACK_ROOM, card.ts, one.press, user)
+
+
+async def _in_telegram(one: Did, theatre: Theatre) -> None:
+    user = TELEGRAM_PEOPLE[one.by]
+    if one.ask:
+        await theatre.telegram.says(TELEGRAM_ROOM, user, f"/engage {one.ask}")
+        return
+    card = [m for m in theatre.telegram.messages(TELEGRAM_ROOM) if m.buttons][-1]
+    keys = {key["text"]: key["callback_data"] for key in card.buttons}
+    await theatre.telegram.presses(TELEGRAM_ROOM, card.id, keys[one.press], user)
+
+
+def told(one: Did, theatre: Theatre) -> list[str]:
+    """What the bot told a person alone."""
+    if one.chat == "slack":
+        return theatre.slack.whispers(SLACK_PEOPLE[one.by])
+    return [str(answer.get("text") or "") for answer in theatre.telegram.space.answers]
 
 
 def heading(act: Act) -> str:
@@ -79,6 +130,7 @@ def heading(act: Act) -> str:
     did += [f"resolve {', '.join(act.resolve)}"] if act.resolve else []
     did += ["a change is reported"] if act.change else []
     did += ["a person had said what it really was"] if act.correct else []
+    did += [one.words for one in act.people]
     did += [f"prometheus {act.prometheus}"] if act.prometheus else []
     did += [f"the model is {act.model}"] if act.model else []
     return f"\n== {at:%d %H:%M:%S} (+{act.at}) {'; '.join(did) or 'time passes'}"
@@ -153,12 +205,15 @@ async def unmet(expected: Expected, theatre: Theatre) -> list[str]:
     most = want.pop("model_calls_most", None)
     cap = want.pop("confidence_most", None)
     floor = want.pop("floor", None)
+    near = want.pop("prior_within", None)
     real = await facts(theatre)
     faults = [f"{k}: wanted {v}, was {real[k]}" for k, v in want.items() if real[k] != v]
     if most is not None and real["model_calls"] > most:
         faults.append(f"model_calls: wanted at most {most}, was {real['model_calls']}")
     if cap is not None and (real["confidence"] is None or real["confidence"] > cap):
         faults.append(f"confidence: wanted at most {cap}, was {real['confidence']}")
+    if near is not None and (real["prior"] is None or real["prior"] > near):
+        faults.append(f"prior_within: wanted at most {near}, was {real['prior']}")
     if floor is not None and floor not in real["floor"]:
         faults.append(f"floor: wanted {floor!r} in {real['floor']!r}")
     newest, everything = words(theatre)
@@ -194,6 +249,8 @@ async def facts(theatre: Theatre) -> Json:
         "model_calls": noise["model calls"],
         "states": [state_of(m) for m in theatre.slack.cards(SLACK_ROOM)],
         "trust": newest and newest.trust_level.value,
+        "path": newest and newest.path.value,
+        "prior": newest and newest.prior and newest.prior.distance,
         "verify": newest and newest.verify_status.value,
         "disposition": newest and newest.disposition.value,
         "vetoes": [v.value for v in newest.vetoes] if newest else [],

@@ -59,6 +59,9 @@ class Expected(Strict):
     trust: str | None = None
     """Of the newest finding."""
     verify: str | None = None
+    path: str | None = None
+    prior_within: float | None = None
+    """The adopted earlier case is no farther, as cosine distance."""
     disposition: str | None = None
     degraded: bool | None = None
     vetoes: list[str] | None = None
@@ -87,6 +90,48 @@ class Corrected(Strict):
     widened: list[str] = []
 
 
+class Did(Strict):
+    """Something a person does in one of the chats: presses a button of its newest card, or asks."""
+
+    by: Literal["alice", "bob"]
+    chat: Literal["slack", "telegram"]
+    press: str = ""
+    """What the button says."""
+    ask: str = ""
+    told: str = ""
+    """Part of what they are told for it."""
+
+    @property
+    def words(self) -> str:
+        did = f"presses {self.press}" if self.press else f"asks: {self.ask}"
+        return f"{self.by} {did} ({self.chat})"
+
+
+class Remembered(Strict):
+    """What a person approved four weeks ago, and how it was kept."""
+
+    symptom: str
+    cause: str
+    component: str
+    cause_class: str
+    fix: str
+    by: str = "alice"
+    at: datetime = datetime(2026, 11, 3, 12, 0, tzinfo=UTC)
+
+    def stub(self, number: int) -> Json:
+        """Its fields as a stub has them."""
+        return {
+            "id": f"stub{number}",
+            "symptom": self.symptom,
+            "root_cause": self.cause,
+            "root_cause_key": {"component": self.component, "cause_class": self.cause_class},
+            "fix": self.fix,
+            "confirmed_by": self.by,
+            "confirmed_at": self.at,
+            "fixed_at": self.at,
+        }
+
+
 class Act(Strict):
     """What happens at one moment."""
 
@@ -102,6 +147,8 @@ class Act(Strict):
     """A person's correction of what fires, as if it had been captured earlier."""
     model: str | None = None
     """Another model answers from now on."""
+    people: list[Did] = []
+    """What people do then, one after the other."""
     expect: Expected | None = None
     facts_within_s: float | None = None
     """Real seconds a new card may take after the post."""
@@ -120,6 +167,7 @@ class Scene(Strict):
     settings: Json = {}
     first_contact: bool = False
     """Nobody has heard of the source before."""
+    memory: list[Remembered] = []
     estate: Estate = Estate()
     alerts: dict[str, Alert]
     acts: list[Act] = Field(min_length=1)

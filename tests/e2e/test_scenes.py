@@ -130,3 +130,32 @@ async def test_a_runaway_model_is_stopped_and_the_suspects_are_the_card(played: 
 @pytest.mark.proves("S3-51")
 async def test_a_model_may_look_further_before_it_concludes(played: Played) -> None:
     await played("looks_further")
+
+
+@pytest.mark.proves("S3-13", "S3-16", "S3-17")
+async def test_a_room_that_is_off_answers_nothing_and_still_has_its_cards(played: Played) -> None:
+    await played("12_room_off")
+
+
+async def test_a_question_is_placed_checked_and_settled_in_one_message(played: Played) -> None:
+    await played("question")
+
+
+async def test_the_story_of_a_deploy_at_three(played: Played) -> None:
+    await played("story_deploy")
+
+
+async def test_the_story_of_a_node_that_goes_down_at_three(played: Played) -> None:
+    await played("story_node")
+
+
+async def test_the_story_of_a_disk_that_flaps_at_three(played: Played) -> None:
+    await played("story_flapping_disk")
+
+
+async def test_the_story_of_a_failover_that_takes_the_metrics_with_it(played: Played) -> None:
+    await played("story_failover")
+
+
+async def test_the_story_of_a_certificate_that_can_wait(played: Played) -> None:
+    await played("story_certificate")

@@ -28,6 +28,7 @@ from bot.outbox import Outbox
 from bot.outbox.pace import RATES
 from bot.serve import Running
 from engine.model.correction import Correction
+from engine.model.memory import Stub, StubState
 from engine.model.run import CaseFile
 from storage.embedded import EmbeddedPostgres
 from storage.store import SqlStore, open_store
@@ -36,6 +37,8 @@ from tests.e2e.moved import MovedClock, make_movable, move_database
 Json = dict[str, Any]
 SLACK_ROOM = "C0ALERTS"
 TELEGRAM_ROOM = -1001234567890
+SLACK_PEOPLE = {"alice": "U0ALICE", "bob": "U0BOB"}
+TELEGRAM_PEOPLE = {"alice": 7001, "bob": 7002}
 BOT_TOKEN = "700000001:rehearsal"
 TOKEN = "sender-token-0123456789"
 NEVER = "0001-01-01T00:00:00Z"
@@ -179,6 +182,14 @@ class Theatre:
         async with self.store.begin() as tx:
             await tx.corrections.capture(correction)
 
+    async def remember(self, **said: Any) -> None:
+        """Keep what a person approved after an earlier incident, and let it become findable."""
+        client_id = next(iter(self.house.settings.by_client))
+        stub = Stub(client_id=client_id, family_key="earlier", state=StubState.APPROVED, **said)
+        async with self.store.begin() as tx:
+            await tx.stubs.keep(stub)
+        await self.house.sweeper().sweep()
+
     def first_post_s(self) -> float | None:
         """Seconds from the last body sent to the newest Slack card; nothing moved in between."""
         posts = self.slack.accepted("chat.postMessage")
@@ -276,6 +287,10 @@ async def open_theatre(
     slack, telegram = SlackDouble(clock.now), TelegramDouble(clock.now, token=BOT_TOKEN)
     slack.channel(SLACK_ROOM)
     telegram.chat(TELEGRAM_ROOM)
+    for name, account in SLACK_PEOPLE.items():
+        slack.person(account, name)
+    for name, number in TELEGRAM_PEOPLE.items():
+        telegram.person(number, name)
     metrics, model = MetricsDouble(clock.now), MessagesDouble(clock.now, answer)
     plant(metrics)
     doubles = {"telegram": telegram, "metrics": metrics, "model": model}

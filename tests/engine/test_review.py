@@ -5,6 +5,7 @@ from typing import Any
 import pytest
 from sqlalchemy import text
 
+from bot.backends.hashing import HashedWords
 from bot.cli.errors import CommandError
 from bot.cli.review import line
 from bot.cli.verdict import chosen, given, known
@@ -183,6 +184,7 @@ def sweeper(world: World, telemetry: Telemetry) -> Sweeper:
         retention_s=1e9,
         audit_retention_s=1e9,
         provider="",
+        embedder=HashedWords(),
     )
 
 

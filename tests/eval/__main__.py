@@ -17,6 +17,7 @@ from engine.evaluation.answers import Graded, Tally, graded
 from tests.eval.adversaries import ADVERSARIES
 from tests.eval.decoys import DECOYS
 from tests.eval.trial import Trial, trial, truth_of
+from tests.reports import recall
 from tests.reports.suspects import DEFAULT, report
 
 LONGEST_S = 300
@@ -37,6 +38,7 @@ async def _all(scenarios: Sequence[Scenario], tried: dict[str, Answerer]) -> lis
 
 async def main() -> int:
     print(HEAD)
+    low: list[str] = []
     async with asyncio.timeout(LONGEST_S):
         drills = await _all([*SCENARIOS.values()], {"rehearsal model, drills": honest})
         print(row("rehearsal model, drills", Tally.of(drills)))
@@ -47,9 +49,14 @@ async def main() -> int:
         print("\nThe ranking of suspects alone, no model (share of cases whose cause is among the")
         print("first n; `loudest` takes whatever moved most):")
         print("\n".join(report(DEFAULT)))
+    if recall.MEMORY.is_dir():
+        print("\nWhat memory finds (vectors and words fused), beside words alone:")
+        rows = await recall.measured(recall.MEMORY, [*recall.CORPORA])
+        print("\n".join(recall.report(rows)))
+        low = [row.task for row in rows if row.ours.first < recall.FLOORS[row.task]]
     wrong = Tally.of([*drills, *decoys]).false_verified
     print(f"\nfalse verified: {wrong}")
-    return 1 if wrong else 0
+    return 1 if wrong or low else 0
 
 
 if __name__ == "__main__":

@@ -24,6 +24,7 @@ from bot.cli.checks.kubernetes import kubernetes
 from bot.cli.checks.line import Line, Mark
 from bot.cli.checks.links import links
 from bot.cli.checks.loki import loki
+from bot.cli.checks.memory import short_circuit
 from bot.cli.checks.model import budget, model
 from bot.cli.checks.prometheus import deploys_readable, prometheus
 from bot.cli.checks.slack import slack
@@ -51,6 +52,7 @@ from bot.drill.doubles.zabbix import Machine, ZabbixDouble
 from bot.tools.compliance import ComplianceFile
 from engine.model.alert import Alert, AlertStatus, Severity
 from engine.model.base import Frozen
+from engine.model.policy import TriageRule
 from storage.about import DatabaseFacts
 
 OK, BAD, ABSENT = Mark.OK, Mark.BAD, Mark.ABSENT
@@ -91,6 +93,27 @@ def test_the_database_line(
     lines = database(facts, embedded=True, cpu=cpu(tmp_path, flags))
     assert marks(lines) == expected
     assert all(line.cure for line in lines if line.mark is not OK)
+
+
+@pytest.mark.parametrize(
+    ("rule", "expected"),
+    [
+        ({}, []),
+        ({"memory_shortcircuit_embedding": "hash-2"}, []),
+        ({"memory_shortcircuit_distance": 0.15}, [BAD]),
+        (
+            {"memory_shortcircuit_distance": 0.15, "memory_shortcircuit_embedding": "hash-1"},
+            [BAD],
+        ),
+        ({"memory_shortcircuit_distance": 0.15, "memory_shortcircuit_embedding": "hash-2"}, [OK]),
+    ],
+)
+def test_a_distance_for_another_embedding_is_a_fault(
+    rule: Mapping[str, object], expected: list[Mark]
+) -> None:
+    lines = short_circuit(TriageRule.model_validate(rule), "hash-2")
+    assert [line.mark for line in lines] == expected
+    assert all(line.cure for line in lines if line.mark is BAD)
 
 
 async def of_prometheus(double: MetricsDouble) -> list[Line]:
