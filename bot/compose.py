@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from fastapi import FastAPI
 
+from bot.backends.chart import ChartDrawer
 from bot.backends.clock import SystemClock
 from bot.backends.hashing import HashedWords
 from bot.backends.late import LateModel
@@ -134,6 +135,7 @@ class House:
             telemetry=self.telemetry,
             links=self.links,
             offered=self.offered,
+            draw=ChartDrawer(self.settings.home / "charts").draw,
         )
 
     @property

@@ -322,6 +322,14 @@ METRICS: tuple[Metric, ...] = (
         buckets=_SECONDS,
     ),
     Metric(
+        name="charts_total",
+        help="Charts below cards, by what became of them.",
+        labels={
+            "platform": tuple(Platform),
+            "result": ("sent", "unchanged", "left_out", "not_drawn", "refused", "lost", "later"),
+        },
+    ),
+    Metric(
         name="chat_messages_total",
         help="Messages sent.",
         labels={

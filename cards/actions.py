@@ -113,18 +113,20 @@ def buttons(
     finding: Finding | None = None,
     *,
     several: bool = False,
+    taken: bool = False,
 ) -> tuple[Button, ...]:
     """The buttons of a state, as far as there is a desk behind them.
 
     What is said of a finding is said of the one that is shown: its button names it. What does not
     belong together can only be said of several groups; it takes the place of the longer silence,
-    as a menu has room for five.
+    as a menu has room for five. What somebody took cannot be taken again.
     """
     row = OF_STATE[state]
     if row is Row.RESOLVED and not (finding and finding.root_cause):
         row = Row.NOTHING
     visible, menu = ROWS[row]
-    shown = [a for a in visible if a in offered][:MOST_VISIBLE]
+    over = {Action.TAKE} if taken else set()
+    shown = [a for a in visible if a in offered and a not in over][:MOST_VISIBLE]
     unfit = Action.SNOOZE if several else Action.NOT_RELATED
     hidden = [a for a in menu if a in offered and a not in shown and a is not unfit]
     about = finding.triage_id if finding else ""

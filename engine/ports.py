@@ -9,6 +9,7 @@ from typing import NamedTuple, Protocol
 from engine.model.alert import Alert, Severity
 from engine.model.base import Frozen
 from engine.model.change import Change
+from engine.model.chart import Chart
 from engine.model.correction import Correction
 from engine.model.event import EventFacts, SessionEvent
 from engine.model.evidence import Gap, Outcome, Question
@@ -223,6 +224,16 @@ class Findings(Protocol):
 
     async def newest_of_family(self, client_id: str, family_key: str) -> Finding | None:
         """The newest finding on any incident that held this family."""
+
+
+class Charts(Protocol):
+    """What the charts of incidents show."""
+
+    async def keep(self, chart: Chart) -> None:
+        """Keep what an incident's chart shows now."""
+
+    async def of_incident(self, incident_id: str) -> Chart | None:
+        """What an incident's chart shows."""
 
 
 class Corrections(Protocol):
@@ -529,6 +540,10 @@ class Tx(Protocol):
     @property
     def lookups(self) -> Lookups:
         """What investigations asked."""
+
+    @property
+    def charts(self) -> Charts:
+        """What the charts of incidents show."""
 
     @property
     def corrections(self) -> Corrections:

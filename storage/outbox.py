@@ -209,6 +209,10 @@ class OutboxRows:
         await self._of_message(sql.DEAD_MESSAGE, task, {"reason": error})
         await self.letter(task, error)
 
+    async def message_given_up(self, task: MessageTask, reason: str) -> None:
+        """Say no more here; nothing is missing that anybody waits for."""
+        await self._of_message(sql.DEAD_MESSAGE, task, {"reason": reason})
+
     async def audible_so_far(self, incident_id: str, room_id: str) -> int:
         """How many messages beside the card rang in a room."""
         values = {"incident_id": incident_id, "room_id": room_id}

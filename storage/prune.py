@@ -24,6 +24,7 @@ _OLD: Mapping[str, str] = {
     "jobs": "state = 'dead' and dead_at < :before",
     "packs": f"frozen_at < :before and {_ENDED}",
     "fact_sheets": f"at < :before and {_ENDED}",
+    "charts": f"at < :before and {_ENDED}",
     "alert_events": "last_seen_at < :before and not exists"
     " (select from incident_members m where m.event_id = alert_events.id)",
 }

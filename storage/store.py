@@ -18,6 +18,7 @@ from storage.calls import CallRows
 from storage.cards import CardRows
 from storage.cases import CaseRows
 from storage.changes import ChangeRows
+from storage.charts import ChartRows
 from storage.corrections import CorrectionRows
 from storage.events import EventRows
 from storage.findings import FindingRows
@@ -57,6 +58,7 @@ class SqlTx:
         self.calls = CallRows(session)
         self.cards = CardRows(session)
         self.changes = ChangeRows(session)
+        self.charts = ChartRows(session)
         self.corrections = CorrectionRows(session)
         self.events = EventRows(session)
         self.findings = FindingRows(session)

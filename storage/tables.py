@@ -600,6 +600,17 @@ class OutageRow(Base):
     )
 
 
+class ChartRow(Base):
+    """What an incident's chart shows."""
+
+    __tablename__ = "charts"
+    incident_id: Mapped[str] = mapped_column(primary_key=True)
+    client_id: Mapped[str]
+    body: Mapped[str]
+    """Canonical JSON."""
+    at: Mapped[datetime] = mapped_column(server_default=DB_NOW)
+
+
 class CardRow(Base):
     """The one live card of a subject in a room: what was wished for and what was sent."""
 
@@ -650,7 +661,7 @@ class MessageRow(Base):
     client_id: Mapped[str]
     card_id: Mapped[str] = mapped_column(ForeignKey("cards.id"))
     kind: Mapped[str]
-    """finding, evidence, receipt, resolved…"""
+    """finding, evidence or chart."""
     dedup_key: Mapped[str]
     audible: Mapped[bool] = mapped_column(server_default="false")
     wanted: Mapped[int] = mapped_column(server_default="1")

@@ -95,6 +95,14 @@ class Shape:
     links: Allowed = nowhere
 
 
+class Image(Frozen):
+    """A picture with what it shows in words."""
+
+    png: bytes
+    title: str
+    alt: str
+
+
 class Traits(Frozen):
     """What a platform can do that others cannot."""
 
@@ -102,6 +110,10 @@ class Traits(Frozen):
     """A message can be looked for by its nonce."""
     silences: bool
     """A new message can be posted without a sound."""
+    pictures: bool = False
+    """A picture can be posted below a card."""
+    redraws: bool = False
+    """A posted picture can be replaced by another."""
 
 
 class Chat(Protocol):
@@ -130,6 +142,11 @@ class Chat(Protocol):
         self, room: Room, card_ref: str, card: Card, shape: Shape, *, nonce: str, audible: bool
     ) -> SendResult:
         """Post below a card: its thread, or a reply to it."""
+
+    async def picture(
+        self, room: Room, card_ref: str, image: Image, *, nonce: str, ref: str | None
+    ) -> SendResult:
+        """Post a picture below a card, silently if it can be; with `ref`, replace that one."""
 
     async def find(
         self, room: Room, nonce: str, card_ref: str | None, since: datetime

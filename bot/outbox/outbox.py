@@ -5,8 +5,10 @@ import logging
 from collections.abc import Collection, Mapping
 from typing import Any
 
+from bot.backends.chart import Draw
 from bot.chats.chat import Chat
 from bot.chats.console.log import LogChat
+from bot.outbox.charts import ChartSender, Drawings
 from bot.outbox.pace import RATES, Pace, Rate
 from bot.outbox.send import Sender
 from bot.telemetry import Telemetry
@@ -43,15 +45,19 @@ class Outbox:
         links: Allowed,
         rates: Mapping[Platform, Rate] = RATES,
         offered: Mapping[Platform, Collection[Action]] | None = None,
+        draw: Draw | None = None,
     ) -> None:
         """Send through `chats`; cards for the console go to the log when there is no console.
 
         `offered` are the acts that can be pressed in a chat; where none can, no button is drawn.
+        `draw` makes pictures; without it there are no charts.
         """
         self._store = store
         self._clock = clock
         self._pace = Pace(rates)
         self._wake = asyncio.Event()
+        drawings = Drawings(draw) if draw is not None else None
+        self._charts = ChartSender(store, clock, telemetry, self._pace, drawings)
         self._sender = Sender(
             store=store,
             chats={Platform.CONSOLE: LogChat(), **chats},
@@ -60,6 +66,7 @@ class Outbox:
             links=links,
             pace=self._pace,
             offered=offered or {},
+            charts=self._charts,
         )
         self._running: dict[asyncio.Task[None], str] = {}
 
@@ -76,6 +83,7 @@ class Outbox:
             for task in (stopped, listening, *self._running):
                 task.cancel()
             await asyncio.gather(stopped, listening, *self._running, return_exceptions=True)
+            await self._charts.close()
 
     async def _begin(self) -> float:
         """Start what is due; says how long nothing else can be."""

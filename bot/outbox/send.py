@@ -13,6 +13,7 @@ from bot.chats.chat import (
     Shape,
     Unchanged,
 )
+from bot.outbox.charts import ChartSender
 from bot.outbox.ladder import climb_down, rungs
 from bot.outbox.pace import Pace
 from bot.outbox.settle import Settler
@@ -22,6 +23,7 @@ from bot.outbox.waits import backoff_s
 from bot.telemetry import Telemetry
 from cards.render.links import Allowed
 from cards.sound import MOST_AUDIBLE
+from engine.charting import KIND as CHART
 from engine.errors import StoreUnavailableError
 from engine.model.action import Action
 from engine.model.base import digest
@@ -49,6 +51,7 @@ class Sender:
         links: Allowed,
         pace: Pace,
         offered: Mapping[Platform, Collection[Action]],
+        charts: ChartSender,
     ) -> None:
         """Send through `chats` and count it in `pace`; `offered`: what can be pressed where."""
         self._store = store
@@ -58,6 +61,7 @@ class Sender:
         self._links = links
         self._pace = pace
         self._offered = offered
+        self._charts = charts
         self._settler = Settler(store, clock, telemetry, pace)
         self._messages = MessageSettler(store, clock, telemetry, pace)
 
@@ -66,6 +70,8 @@ class Sender:
         try:
             if isinstance(task, CardTask):
                 await self._card(task)
+            elif task.kind == CHART:
+                await self._charts.carry(task, self._chats.get(task.platform))
             else:
                 await self._message(task)
         except StoreUnavailableError:

@@ -57,8 +57,12 @@ def scopes(text: str, known: Iterable[Mapping[str, str]]) -> Sequence[Scope]:
 
 
 def _named(labels: Mapping[str, str], words: set[str]) -> dict[str, str]:
-    """Labels whose value is a word of the question."""
-    return {n: v for n, v in _placed(labels).items() if v.lower() in words}
+    """Labels whose value is a word of the question; a name two labels bear counts once."""
+    hit: dict[str, str] = {}
+    for name, value in _placed(labels).items():
+        if value.lower() in words and value not in hit.values():
+            hit[name] = value
+    return hit
 
 
 def _begun(labels: Mapping[str, str], words: set[str]) -> dict[str, str]:

@@ -5,6 +5,7 @@ from collections.abc import Callable, Sequence
 from datetime import datetime
 from typing import Final
 
+from engine.model.chart import Curve
 from engine.model.evidence import GapCause
 from engine.model.pack import (
     CanWait,
@@ -75,6 +76,12 @@ class PackBuilder:
     def partial(self) -> Pack:
         """Freeze what is known now; sections still being looked at are absent."""
         return self._freeze(self._ports.clock.now())
+
+    @property
+    def curve(self) -> Curve | None:
+        """What a chart would show, once the section that has the series has ended."""
+        curves = [gathered.curve for gathered in self._ended.values()]
+        return next((curve for curve in curves if curve is not None), None)
 
     async def finish(self) -> Pack:
         """Wait for every section, or for its time to run out, and freeze the pack."""

@@ -10,6 +10,7 @@ from engine.fence import strip_invisible
 from engine.host_watch import HostWatch
 from engine.model.base import Frozen
 from engine.model.change import Change
+from engine.model.chart import Curve
 from engine.model.evidence import Gap, Outcome, Question, Series, Window
 from engine.model.incident import Incident
 from engine.model.memory import Near
@@ -157,6 +158,8 @@ class Gathered(Frozen):
 
     section: Section
     impact: Impact | None = None
+    curve: Curve | None = None
+    """What a chart of the incident would show, from the section that has the series."""
 
 
 @dataclass(frozen=True)

@@ -4,6 +4,7 @@ from asyncio import TaskGroup
 from datetime import datetime
 
 from engine.budget import day_start
+from engine.charting import chart_of, keep_chart
 from engine.model.event import SessionEvent
 from engine.model.incident import Incident, IncidentState
 from engine.model.pack import HistoryFacts, Pack
@@ -34,6 +35,8 @@ async def show_facts(incident_id: str, world: World, new_id: NewId) -> None:
         pack = await builder.finish()
         early.cancel()
     await _show(pack, incident, world, complete=True)
+    async with world.store.begin() as tx:
+        await keep_chart(tx, chart_of(pack, builder.curve), incident)
 
 
 async def subject_of(tx: Tx, world: World, incident: Incident) -> Subject:

@@ -5,6 +5,7 @@ from dataclasses import replace
 from datetime import datetime
 from typing import TypeVar
 
+from engine.charting import chart_of, keep_chart
 from engine.correlate import judged_scopes
 from engine.errors import (
     BudgetSpentError,
@@ -171,11 +172,13 @@ class _Work:
                 await self._move(tx, RunState.INVESTIGATING)
                 return frozen
             subject = await subject_of(tx, self._world, self._incident)
-        pack = await PackBuilder(subject, self._world.pack).finish()
+        builder = PackBuilder(subject, self._world.pack)
+        pack = await builder.finish()
         async with self._world.store.begin() as tx:
             await tx.findings.keep_pack(pack)
             await tx.findings.show_facts(pack, complete=True)
             await self._move(tx, RunState.INVESTIGATING, pack_hash=pack.hash)
+            await keep_chart(tx, chart_of(pack, builder.curve), self._incident)
         size = len(pack.canonical().encode())
         degraded = ",".join(pack.degraded)
         facts: EventFacts = {"sections": degraded, "hash": pack.hash, "bytes": size}

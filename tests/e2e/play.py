@@ -1,5 +1,6 @@
 """Plays a scene and writes down what people in the rooms saw."""
 
+import asyncio
 import json
 import re
 from collections.abc import Iterator, Mapping
@@ -15,6 +16,7 @@ from tests.e2e.planted import plant_estate
 from tests.e2e.scene import Act, Did, Expected, Scene
 from tests.e2e.scripted import SCRIPTS
 from tests.e2e.theatre import (
+    REAL_WAIT_S,
     SLACK_PEOPLE,
     SLACK_ROOM,
     TELEGRAM_PEOPLE,
@@ -28,6 +30,7 @@ CLOCK = re.compile(
     r"\d+[:\u200b]+\d+(:\d+Z)?|\d+(\.\d+)? (min|s|h)\b( \d+ (min|s)\b)?|(?<=\^)\d{10}(?=\^)"
 )
 """Times and spans, which follow the machine's own pace by a second or two."""
+ARRIVED = "select count(*) from arrivals"
 FAULTS: Mapping[str, Fault | None] = {"up": None, "hang": Hang(), "down": bad_gateway()}
 
 
@@ -49,16 +52,16 @@ async def play(scene: Scene, postgres: EmbeddedPostgres, home: Path) -> str:
         for number, kept in enumerate(scene.memory, start=1):
             await theatre.remember(**kept.stub(number))
         for act in scene.acts:
-            await perform(scene, act, theatre)
-            told += [heading(act), *await seen(theatre)]
+            heard = await perform(scene, act, theatre)
+            told += [heading(act), *heard, *await seen(theatre)]
             if act.expect is not None:
                 faults = await unmet(act.expect, theatre)
                 assert not faults, "\n".join([*faults, "", *told])
     return "\n".join(told) + "\n"
 
 
-async def perform(scene: Scene, act: Act, theatre: Theatre) -> None:
-    """Let one act happen and come to rest."""
+async def perform(scene: Scene, act: Act, theatre: Theatre) -> list[str]:
+    """Let one act happen and come to rest; gives what people were told for what they did."""
     if act.prometheus is not None:
         theatre.metrics.broken = FAULTS[act.prometheus]
     if act.model is not None:
@@ -75,26 +78,30 @@ async def perform(scene: Scene, act: Act, theatre: Theatre) -> None:
     if posted:
         await theatre.fire(*posted)
     await theatre.quiet()
-    for one in act.people:
-        await do(one, theatre)
+    heard = [line for one in act.people for line in await do(one, theatre)]
     if act.facts_within_s is not None:
         took_s = theatre.first_post_s()
         assert took_s is not None, "no card was posted"
         assert took_s <= act.facts_within_s, f"the facts card took {took_s:.2f} s"
+    return heard
 
 
-async def do(one: Did, theatre: Theatre) -> None:
-    """Let a person press or ask, and look at what they are told."""
-    before = told(one, theatre)
+async def do(one: Did, theatre: Theatre) -> list[str]:
+    """Let a person press or ask; gives what they are told alone."""
+    before, dealt_with = told(one, theatre), await theatre.count(ARRIVED)
     if one.chat == "slack":
         await _in_slack(one, theatre)
     else:
         await _in_telegram(one, theatre)
+    async with asyncio.timeout(REAL_WAIT_S):
+        while await theatre.count(ARRIVED) == dealt_with:
+            await asyncio.sleep(0.03)
     if one.told:
         await theatre.until(lambda: len(told(one, theatre)) > len(before))
         newest = told(one, theatre)[-1]
         assert one.told in newest, f"{one.words}: {newest}"
     await theatre.quiet()
+    return [f"{one.by} is told: {CLOCK.sub('…', told(one, theatre)[-1])}"] if one.told else []
 
 
 async def _in_slack(one: Did, theatre: Theatre) -> None:
@@ -149,6 +156,8 @@ async def seen(theatre: Theatre) -> list[str]:
     for sent in theatre.telegram.messages(TELEGRAM_ROOM):
         mark = "telegram" if sent.reply_to is None else "  > telegram"
         told += [f"{mark}{'' if sent.silent else ' (rings)'} {sent.text.splitlines()[0]}"]
+        if sent.buttons:
+            told += ["    [" + "] [".join(key["text"] for key in sent.buttons) + "]"]
     told += [f"noise: {json.dumps(await ledger(theatre))}"]
     return told
 
@@ -157,12 +166,17 @@ async def ledger(theatre: Theatre) -> Json:
     """The noise so far: cards, audible messages, model calls."""
     telegram = theatre.telegram.messages(TELEGRAM_ROOM)
     return {
-        "cards": len(theatre.slack.cards(SLACK_ROOM)),
+        "cards": sum(not is_answer(m) for m in theatre.slack.cards(SLACK_ROOM)),
         "telegram cards": sum(m.reply_to is None for m in telegram),
         "rang": len(theatre.telegram.audible(TELEGRAM_ROOM)),
         "model calls": len(theatre.model.asked),
         "incidents": await theatre.count("select count(*) from incidents"),
     }
+
+
+def is_answer(message: Message) -> bool:
+    """Whether it answers a question; in Telegram such a message stands below the question."""
+    return state_of(message).startswith("inquiry")
 
 
 def state_of(message: Message) -> str:

@@ -1,7 +1,7 @@
 """A scene: what is there, what happens when, and what must have come of it by then."""
 
 from collections.abc import Iterator, Mapping
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any, Literal, Self
 
@@ -188,7 +188,19 @@ class Scene(Strict):
         for name, n in chosen(act.fire, self.alerts):
             yield self.alerts[name].body(n, None, now if act.again else None)
         for name, n in chosen(act.resolve, self.alerts):
-            yield self.alerts[name].body(n, now, None)
+            yield self.alerts[name].body(n, now, self._began(name, act, now))
+
+    def _began(self, name: str, act: Act, now: datetime) -> datetime | None:
+        """When what is resolved now fired anew last; None: it is the first firing still."""
+        earlier = (
+            one.offset_s
+            for one in self.acts
+            if one.again
+            and one.offset_s < act.offset_s
+            and name in {n.split()[0] for n in one.fire}
+        )
+        newest = max(earlier, default=None)
+        return None if newest is None else now - timedelta(seconds=act.offset_s - newest)
 
 
 def chosen(names: list[str], alerts: Mapping[str, Alert]) -> Iterator[tuple[str, int]]:

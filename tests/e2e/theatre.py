@@ -13,6 +13,7 @@ import httpx
 from rich.console import Console
 from sqlalchemy import text
 
+from bot.backends.chart import Draw
 from bot.chats.table import chats
 from bot.compose import House
 from bot.config import Settings
@@ -237,7 +238,9 @@ def configured(home: Path, **urls: str) -> Json:
     }
 
 
-def furnished(settings: Settings, store: SqlStore, clock: MovedClock) -> House:
+def furnished(
+    settings: Settings, store: SqlStore, clock: MovedClock, draw: Draw | None = None
+) -> House:
     """A house whose outbox waits for no chat."""
     house = House(settings, store, chats(settings, Console(quiet=True)), clock=clock)
     house.outbox = Outbox(
@@ -248,6 +251,7 @@ def furnished(settings: Settings, store: SqlStore, clock: MovedClock) -> House:
         links=house.links,
         rates=UNPACED,
         offered=house.offered,
+        draw=draw,
     )
     return house
 
@@ -270,6 +274,7 @@ async def open_theatre(
     known: bool = True,
     live: bool = False,
     through: Callable[[SqlStore], SqlStore] = lambda store: store,
+    draw: Draw | None = None,
 ) -> AsyncIterator[Theatre]:
     """Start everything; leaving it stops everything.
 
@@ -282,6 +287,7 @@ async def open_theatre(
         known: whether the source has spoken before the curtain.
         live: play in the machine's own time, for backends that are no doubles.
         through: gives the store the house has; the theatre's own looks straight in.
+        draw: makes the charts; a play without it has none.
     """
     clock = MovedClock(live=live)
     slack, telegram = SlackDouble(clock.now), TelegramDouble(clock.now, token=BOT_TOKEN)
@@ -311,7 +317,7 @@ async def open_theatre(
         change(raw)
         settings = Settings.model_validate(raw)
         await declare(store, settings)
-        running = Running(furnished(settings, through(store), clock))
+        running = Running(furnished(settings, through(store), clock, draw))
         play = Theatre(clock, slack, telegram, metrics, model, store, dsn, running)
         stack.push_async_callback(play.http.aclose)
         if live:

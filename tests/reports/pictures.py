@@ -5,6 +5,7 @@ run, otherwise a temporary one is made. Slack's look is an imitation by slack-bl
 Telegram's by a page of our own.
 """
 
+import asyncio
 import html
 import io
 import json
@@ -17,12 +18,15 @@ from pathlib import Path
 from rich.console import Console
 from rich.terminal_theme import DIMMED_MONOKAI
 
+from bot.backends.chart import ChartDrawer
 from cards.card import Card
+from cards.chart import picture
 from cards.draw import card
 from cards.render import slack, telegram, terminal
 from cards.render.links import listed
 from cards.thread import evidence
 from tests.cards.cases import CASES, HOST, NOW
+from tests.charts import CHARTS
 
 OUT = Path(__file__).resolve().parents[2] / "docs" / "pictures"
 PACKAGES = ("slack-blocks-to-jsx@1.1.1", "react", "react-dom", "esbuild@0.28.2")
@@ -180,9 +184,18 @@ def _dark(page: str) -> str:
     return page.replace("<body>", "<body style='background:#111;color:#ddd;margin:12px'>")
 
 
+async def draw_charts() -> None:
+    """Draw the charts as they stand below cards."""
+    with tempfile.TemporaryDirectory() as folder:
+        drawer = ChartDrawer(Path(folder))
+        for name, made in CHARTS.items():
+            (OUT / f"chart_{name}.png").write_bytes(await drawer.draw(picture(made)))
+
+
 def main(given: str | None) -> None:
     """Write every picture."""
     OUT.mkdir(parents=True, exist_ok=True)
+    asyncio.run(draw_charts())
     with tempfile.TemporaryDirectory() as temporary:
         folder = node(Path(given or temporary))
         for name, states in PAGES.items():

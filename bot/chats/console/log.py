@@ -4,7 +4,7 @@ import logging
 from datetime import datetime
 from itertools import count
 
-from bot.chats.chat import Blind, FindResult, SendResult, Sent, Shape, Traits
+from bot.chats.chat import Blind, FindResult, Image, Refused, SendResult, Sent, Shape, Traits
 from cards.card import Card
 from cards.render import plain
 from cards.render.limits import clean
@@ -49,6 +49,13 @@ class LogChat:
         """Leave out what stands under a card."""
         del room, card_ref, card, shape, nonce, audible
         return Sent(ref=str(next(self._refs)))
+
+    async def picture(
+        self, room: Room, card_ref: str, image: Image, *, nonce: str, ref: str | None
+    ) -> SendResult:
+        """Say that there are no pictures here."""
+        del room, card_ref, image, nonce, ref
+        return Refused(reason="no pictures here")
 
     async def find(
         self, room: Room, nonce: str, card_ref: str | None, since: datetime

@@ -7,7 +7,7 @@ from rich.console import Console
 from rich.padding import Padding
 from rich.text import Text
 
-from bot.chats.chat import Blind, FindResult, SendResult, Sent, Shape, Traits
+from bot.chats.chat import Blind, FindResult, Image, Refused, SendResult, Sent, Shape, Traits
 from cards.card import Card
 from cards.life import State
 from cards.render import plain, terminal
@@ -64,6 +64,13 @@ class ConsoleChat:
         del room, card_ref, shape, nonce, audible
         self._console.print(Padding(folded(card), (0, 0, 0, 2)))
         return Sent(ref=str(next(self._refs)))
+
+    async def picture(
+        self, room: Room, card_ref: str, image: Image, *, nonce: str, ref: str | None
+    ) -> SendResult:
+        """Say that there are no pictures here."""
+        del room, card_ref, image, nonce, ref
+        return Refused(reason="no pictures here")
 
     async def find(
         self, room: Room, nonce: str, card_ref: str | None, since: datetime

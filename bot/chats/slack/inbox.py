@@ -112,7 +112,8 @@ class SlackInbox:
         """Put what came of a press into its modal; whoever closed it hears it below the card."""
         if isinstance(reply, Asked):
             carried = kept(pressed, reply.prompt_id)
-            await self._windows.change(window, slack_form.modal(reply.form, carried))
+            if not await self._windows.change(window, slack_form.modal(reply.form, carried)):
+                await self._tell(pressed, Told(line=answers.WINDOW_CLOSED))
             return
         line = reply.line if isinstance(reply, Told) else answers.HERE
         seen = await self._windows.change(window, slack_form.note(window.title, line))

@@ -12,12 +12,15 @@ from bot.chats.chat import (
     Ambiguous,
     Blind,
     FindResult,
+    Image,
     RateLimited,
+    Refused,
     SendResult,
     Sent,
     Shape,
     TokenDead,
     Traits,
+    Unchanged,
     Unreachable,
 )
 from bot.chats.slack.client import bot_token, connect
@@ -32,6 +35,7 @@ from engine.model.org import Platform, Room
 SKEW = timedelta(minutes=2)
 """How far Slack's clock may be from our database's when we look for a message."""
 PAGE = 200
+NO_SCOPE = "missing_scope"
 
 
 def drawn(card: Card, shape: Shape, nonce: str = "") -> render.SlackMessage:
@@ -45,7 +49,7 @@ class SlackChat:
     """One Slack workspace."""
 
     platform = Platform.SLACK
-    traits = Traits(finds=True, silences=False)
+    traits = Traits(finds=True, silences=False, pictures=True)
 
     def __init__(self, client: AsyncWebClient) -> None:
         """Speak through a client that repeats nothing by itself."""
@@ -83,6 +87,32 @@ class SlackChat:
         )
         return Sent(ref=ref) if isinstance(said, AsyncSlackResponse) else said
 
+    async def picture(
+        self, room: Room, card_ref: str, image: Image, *, nonce: str, ref: str | None
+    ) -> SendResult:
+        """Upload a picture into the card's thread; its name is the nonce it is found by.
+
+        Slack tells no message id here, and a picture is never replaced: the file's id stands in.
+        """
+        if ref is not None:
+            return Unchanged()
+        said = await asked(
+            lambda: self._client.files_upload_v2(
+                channel=room.chat,
+                thread_ts=card_ref,
+                filename=picture_name(nonce),
+                file=image.png,
+                title=image.title,
+                alt_txt=image.alt,
+            )
+        )
+        if isinstance(said, AsyncSlackResponse):
+            return Sent(ref=str(said["files"][0]["id"]))
+        if isinstance(said, TokenDead) and said.reason.startswith(NO_SCOPE):
+            # Only pictures are off: cards go on.
+            return Refused(reason=said.reason)
+        return said
+
     async def find(
         self, room: Room, nonce: str, card_ref: str | None, since: datetime
     ) -> FindResult:
@@ -99,7 +129,7 @@ class SlackChat:
                 later = isinstance(said, RateLimited | Unreachable | TokenDead)
                 return said if later else Blind(reason=str(said))
             for message in said.get("messages") or []:
-                if _nonce_of(message) == nonce:
+                if _nonce_of(message) == nonce or _shows(message, picture_name(nonce)):
                     return Sent(ref=str(message["ts"]))
             cursor = (said.get("response_metadata") or {}).get("next_cursor")
             if not cursor:
@@ -133,6 +163,15 @@ def _said(message: render.SlackMessage) -> dict[str, Any]:
         "blocks": list(message.blocks),
         "metadata": message.metadata,
     }
+
+
+def picture_name(nonce: str) -> str:
+    """The file name of a picture."""
+    return f"chart-{nonce}.png"
+
+
+def _shows(message: dict[str, Any], name: str) -> bool:
+    return any(file.get("name") == name for file in message.get("files") or [])
 
 
 def _nonce_of(message: dict[str, Any]) -> str:

@@ -38,7 +38,14 @@ class Sockets:
 
     async def run(self, stop: asyncio.Event) -> None:
         """Hold the connections until `stop`, then close them; nothing that happens ends it."""
-        await asyncio.gather(*(self._hold(stop) for _ in range(CONNECTIONS)))
+        await asyncio.gather(*(self._keep(stop) for _ in range(CONNECTIONS)))
+
+    async def _keep(self, stop: asyncio.Event) -> None:
+        while not stop.is_set():
+            (ended,) = await asyncio.gather(self._hold(stop), return_exceptions=True)
+            if isinstance(ended, Exception):
+                log.error("a socket of Slack failed; it is made anew", exc_info=ended)
+                await self._stopped(stop, LONGEST_WAIT_S)
 
     async def _hold(self, stop: asyncio.Event) -> None:
         wait_s = FIRST_WAIT_S

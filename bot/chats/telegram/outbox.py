@@ -1,12 +1,14 @@
 """Telegram, outgoing: cards as HTML through the Bot API."""
 
 from datetime import datetime
+from functools import partial
 from typing import Any
 
 from telegram import (
     Bot,
     InlineKeyboardButton,
     InlineKeyboardMarkup,
+    InputMediaPhoto,
     LinkPreviewOptions,
     Message,
     ReplyParameters,
@@ -17,6 +19,7 @@ from telegram.request import HTTPXRequest
 from bot.chats.chat import (
     Blind,
     FindResult,
+    Image,
     Refused,
     SendResult,
     Sent,
@@ -62,7 +65,7 @@ class TelegramChat:
     """One Telegram bot."""
 
     platform = Platform.TELEGRAM
-    traits = Traits(finds=False, silences=True)
+    traits = Traits(finds=False, silences=True, pictures=True, redraws=True)
 
     def __init__(self, bot: Bot) -> None:
         """Speak through a bot; it repeats nothing by itself."""
@@ -123,6 +126,37 @@ class TelegramChat:
             )
         )
         return Sent(ref=ref) if isinstance(said, Message | bool) else said
+
+    async def picture(
+        self, room: Room, card_ref: str, image: Image, *, nonce: str, ref: str | None
+    ) -> SendResult:
+        """Reply to the card with a photo, or put another one in its place."""
+        caption = render.apart(image.alt)
+        if ref is None:
+            photo = partial(self._photo, room, card_ref, image.png, caption)
+            said = await photo(room.topic)
+            lost = isinstance(said, Refused) and TOPIC_GONE.search(said.reason)
+            return await photo(None) if room.topic and lost else said
+        media = InputMediaPhoto(image.png, caption=caption, filename=f"{nonce}.png")
+        edited = await asked(
+            lambda: self._bot.edit_message_media(media, chat_id=room.chat, message_id=int(ref))
+        )
+        return Sent(ref=ref) if isinstance(edited, Message | bool) else edited
+
+    async def _photo(
+        self, room: Room, card_ref: str, png: bytes, caption: str, topic: int | None
+    ) -> SendResult:
+        said = await asked(
+            lambda: self._bot.send_photo(
+                room.chat,
+                png,
+                caption=caption,
+                disable_notification=True,
+                message_thread_id=topic,
+                reply_parameters=ReplyParameters(int(card_ref), allow_sending_without_reply=True),
+            )
+        )
+        return Sent(ref=str(said.message_id)) if isinstance(said, Message) else said
 
     async def find(
         self, room: Room, nonce: str, card_ref: str | None, since: datetime

@@ -15,6 +15,7 @@ from bot.config import SlackSettings
 PART = "slack"
 PAGE = 200
 MOST_PAGES = 20
+_OF_CHARTS = "files:write"
 _OF_PRESSES = frozenset({"users:read", "channels:read", "groups:read", "app_mentions:read"})
 """Who presses is looked up; where nothing can be pressed, nobody is."""
 _NOBODY = "nobody sees a card in Slack"
@@ -58,14 +59,15 @@ def _scopes(held: frozenset[str], settings: SlackSettings) -> list[Line]:
     if settings.usergroups:
         needed |= {"usergroups:read"}
     missing = sorted(needed - held)
-    if missing:
+    if missing and missing != [_OF_CHARTS]:
         cure = "add them under OAuth & Permissions and install the app again"
         costs = "cards, files, threads, presses or roles fail"
         return [bad(part, f"missing: {', '.join(missing)}", cure, costs)]
     off = sorted(scopes("full") - held)
     if off:
         cure = "use the full manifest when you want them"
-        return [absent(part, f"without {', '.join(off)}", cure, "what needs them is off")]
+        costs = "charts are off" if _OF_CHARTS in off else "what needs them is off"
+        return [absent(part, f"without {', '.join(off)}", cure, costs)]
     return [ok(part, "all")]
 
 

@@ -10,6 +10,9 @@ from bot.drill.doubles.slack_chat import RefusedError, channel_of
 from bot.drill.doubles.slack_names import BOT_ID, BOT_USER, TEAM, Json
 from bot.drill.doubles.slack_room import Channel, File, Workspace
 
+MOST_ALT = 1000
+"""Characters that tell what a file shows."""
+
 
 @dataclass(frozen=True)
 class Method:
@@ -158,6 +161,8 @@ def announce_file(space: Workspace, given: Json) -> Json:
     length = int(given.get("length") or 0)
     if not given.get("filename") or length <= 0:
         raise RefusedError("invalid_arguments")
+    if len(str(given.get("alt_txt") or "")) > MOST_ALT:
+        raise RefusedError("invalid_arguments")
     file = File(f"F{len(space.files) + 1:08d}", str(given["filename"]), length)
     file.alt_text = str(given.get("alt_txt") or "")
     space.files[file.id] = file
@@ -173,11 +178,14 @@ def share_files(space: Workspace, given: Json) -> Json:
     for name, title in wanted.items():
         space.files[name].title = title
     if given.get("channel_id"):
+        if given["channel_id"] not in space.channels:
+            raise RefusedError("channel_not_found")
         comment = str(given.get("initial_comment") or "")
         shared = {"channel": given["channel_id"], "thread_ts": given.get("thread_ts")}
         posted = slack_chat.post(space, shared | {"text": comment or "file"})
         message = channel_of(space, shared).messages[posted["ts"]]
         message.text, message.files = comment, list(wanted)
+        message.file_names = [space.files[name].name for name in wanted]
     return {"files": [{"id": name, "title": title} for name, title in wanted.items()]}
 
 

@@ -23,6 +23,7 @@ class Message:
     reactions: list[tuple[str, str]] = field(default_factory=list)
     """Name and user of each."""
     files: list[str] = field(default_factory=list)
+    file_names: list[str] = field(default_factory=list)
     earlier: list["Message"] = field(default_factory=list)
     """What it said before its edits, oldest first."""
 
@@ -40,7 +41,10 @@ class Message:
             "blocks": self.blocks,
             "thread_ts": self.thread_ts,
             "metadata": self.metadata if with_metadata else None,
-            "files": [{"id": name} for name in self.files],
+            "files": [
+                {"id": file, "name": name}
+                for file, name in zip(self.files, self.file_names, strict=True)
+            ],
         }
         return said | {key: value for key, value in optional.items() if value}
 

@@ -35,6 +35,7 @@ WRITES: Mapping[str, Act] = {
     "sendPhoto": telegram_messages.send_photo,
     "sendDocument": telegram_messages.send_document,
     "editMessageText": telegram_messages.edit_text,
+    "editMessageMedia": telegram_messages.edit_media,
     "editMessageReplyMarkup": telegram_messages.edit_markup,
 }
 

@@ -18,6 +18,7 @@ from bot.drill.doubles.telegram_words import (
 
 MAX_TEXT, MAX_CAPTION = 4096, 1024
 MAX_PHOTO_BYTES, MAX_FILE_BYTES = 10_000_000, 50_000_000
+PICTURES = (b"\x89PNG\r\n\x1a\n", b"\xff\xd8\xff")
 GROUP_WRITES, GROUP_WINDOW = 20, timedelta(minutes=1)
 """A group takes so many writes in so long; edits count."""
 DELETABLE_FOR = timedelta(hours=48)
@@ -102,7 +103,29 @@ def send_text(space: Space, given: Json, _files: dict[str, Upload]) -> Json:
 def send_photo(space: Space, given: Json, files: dict[str, Upload]) -> Json:
     """The method sendPhoto."""
     content = _attached(given, files, "photo", MAX_PHOTO_BYTES)
-    return space.wire(send(space, given, caption_of(given), "photo", content))
+    caption = caption_of(given)
+    _be_picture(content)
+    return space.wire(send(space, given, caption, "photo", content))
+
+
+def edit_media(space: Space, given: Json, files: dict[str, Upload]) -> Json:
+    """The method editMessageMedia: another photo with its own caption; the keyboard goes."""
+    message, media = _editable(space, given), nested(given.get("media") or "{}")
+    if message.attachment is None:
+        raise bad_request("message can't be edited")
+    content = _attached({"photo": media.get("media")}, files, "photo", MAX_PHOTO_BYTES)
+    body, markup = caption_of(media), markup_of(given)
+    _be_picture(content)
+    if (message.body, message.markup, message.file) == (body, markup, content):
+        raise bad_request(UNCHANGED)
+    message.body, message.markup, message.file = body, markup, content
+    message.edits += 1
+    return space.wire(message)
+
+
+def _be_picture(content: bytes) -> None:
+    if not content.startswith(PICTURES):
+        raise bad_request("IMAGE_PROCESS_FAILED")
 
 
 def send_document(space: Space, given: Json, files: dict[str, Upload]) -> Json:

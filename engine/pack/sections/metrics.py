@@ -1,10 +1,13 @@
 """Metrics of the failing scope as digests, each beside its peers."""
 
 from asyncio import TaskGroup
+from collections.abc import Sequence
 from typing import NamedTuple
 
-from engine.model.evidence import Answered, Gap, Outcome
+from engine.model.chart import Curve
+from engine.model.evidence import Answered, Gap, Outcome, Series
 from engine.model.pack import MetricDigest, SectionName
+from engine.pack.curve import moved_curve, own_curve
 from engine.pack.digests import digests, order, own_digest, said
 from engine.pack.families import Probe, probes
 from engine.pack.section import Case, Gathered, Items, PackSection, Ports, SectionNote
@@ -25,10 +28,12 @@ class _Look(NamedTuple):
 async def gather(case: Case) -> Gathered:
     """Digest the alert's own expression first, then the scope's metrics by deviation."""
     items = Items("M", case)
-    for digest in _own(case)[:_OWN_LINES]:
+    own = _own(case)
+    curve = own_curve(own, case)
+    for digest, _ in own[:_OWN_LINES]:
         items.add(said(digest), _cleaned(digest, case))
     if case.survey.gap is not None:
-        return items.section(SectionName.METRICS, gap=case.survey.gap)
+        return _drawn(items.section(SectionName.METRICS, gap=case.survey.gap), curve)
     looks = await _looks(case)
     found = [(look.probe, digest) for look in looks for digest in _digests(look, case)]
     for probe, digest in sorted(found, key=lambda pair: order(pair[1])):
@@ -36,16 +41,33 @@ async def gather(case: Case) -> Gathered:
     items.leave_out(sum(o.truncated for _, o, _ in looks if isinstance(o, Answered)))
     gap = next((look.outcome for look in looks if isinstance(look.outcome, Gap)), None)
     note = SectionNote.PARTLY if gap and found else ""
-    return items.section(SectionName.METRICS, gap=gap, note=note)
+    ended = items.section(SectionName.METRICS, gap=gap, note=note)
+    return _drawn(ended, curve or moved_curve(_beside_series(found, looks), case))
 
 
-def _own(case: Case) -> list[MetricDigest]:
-    survey = case.survey
-    found = [
-        own_digest(series, survey.own_expression or "", case.anchor, case.subject.pack.baseline_s)
-        for series in survey.own_series
+def _drawn(gathered: Gathered, curve: Curve | None) -> Gathered:
+    return gathered.model_copy(update={"curve": curve})
+
+
+def _own(case: Case) -> list[tuple[MetricDigest, Series]]:
+    survey, baseline_s = case.survey, case.subject.pack.baseline_s
+    query = survey.own_expression or ""
+    found = [(own_digest(s, query, case.anchor, baseline_s), s) for s in survey.own_series]
+    return sorted(found, key=lambda one: order(one[0]))
+
+
+def _beside_series(
+    found: Sequence[tuple[Probe, MetricDigest]], looks: Sequence[_Look]
+) -> list[tuple[MetricDigest, Series]]:
+    """Find the series behind digests again."""
+    answers = {look.probe.query: look.outcome for look in looks}
+    return [
+        (digest, series)
+        for probe, digest in found
+        if isinstance(answer := answers[probe.query], Answered)
+        for series in answer.results["value"]
+        if series.labels == digest.labels
     ]
-    return sorted(found, key=order)
 
 
 def _cleaned(digest: MetricDigest, case: Case) -> MetricDigest:

@@ -272,6 +272,12 @@ async def test_slack_without_presses_needs_less_and_says_what_it_cannot_tell() -
     }  # fmt: skip
 
 
+async def test_without_the_scope_for_files_only_charts_are_off() -> None:
+    held = [scope for scope in START if scope != "files:write"]
+    line = of(await of_slack(SlackDouble(now, scopes=held)), "slack scopes")
+    assert (line.mark, line.costs) == (ABSENT, "charts are off")
+
+
 async def test_a_scope_without_which_cards_fail_is_a_cross() -> None:
     line = of(await of_slack(SlackDouble(now, scopes=["chat:write"])), "slack scopes")
     assert line.mark is BAD

@@ -47,7 +47,7 @@ def test_the_time_it_speaks_of(said: str, since: timedelta) -> None:
     [
         (
             "why is checkout-api slow?",
-            [{"namespace": "shop", "service": "checkout-api", "job": "checkout-api"}],
+            [{"namespace": "shop", "service": "checkout-api"}],
         ),
         (
             "why is checkout slow",
