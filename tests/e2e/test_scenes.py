@@ -57,6 +57,16 @@ async def test_a_thin_pack_ends_in_what_is_missing(played: Played) -> None:
     await played("06_thin_pack")
 
 
+@pytest.mark.proves("S3-75", "S3-76", "S3-77")
+async def test_a_case_in_memory_is_confirmed_and_attacked_like_any_other(played: Played) -> None:
+    await played("07_known_cause")
+
+
+@pytest.mark.proves("S3-79")
+async def test_a_case_in_memory_that_is_not_this_one_falls_through(played: Played) -> None:
+    await played("07_not_this_time")
+
+
 @pytest.mark.proves("S3-106")
 async def test_ten_alerts_of_one_cause_are_one_incident(played: Played) -> None:
     await played("13_one_cause_ten_alerts")
