@@ -104,6 +104,8 @@ class Tone(StrEnum):
     CLOSED = "closed"
     MERGED = "merged"
     NOTICE = "notice"
+    ANSWER = "answer"
+    """What somebody asked for; it carries no sign."""
 
 
 class ButtonStyle(StrEnum):

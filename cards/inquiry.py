@@ -6,13 +6,13 @@ from cards import caveats, words
 from cards.actions import LABELS, MOST_VISIBLE
 from cards.card import Block, Button, Card, Caveats, Line, Section, Tone
 from cards.heading import cause_title
-from cards.life import names_no_cause
+from cards.life import degraded, names_no_cause
 from cards.line import bold, code, joined, moment, say, text
 from cards.render.limits import clean, cut
 from cards.sections.evidence import claim_line
-from cards.sections.trust import confidence, supported
+from cards.sections.trust import standing_of
 from engine.model.action import Action
-from engine.model.finding import Disposition, Finding, VerifyStatus
+from engine.model.finding import Disposition, Finding
 from engine.model.inquiry import Answered, Inquiry, InquiryState, Scope
 
 MOST_TEXT = 200
@@ -27,7 +27,7 @@ def card(answered: Answered, now: datetime) -> Card:
     blocks = _blocks(answered, now)
     said = cut(clean(inquiry.text), MOST_TEXT)
     return Card(
-        tone=Tone.NOTICE,
+        tone=Tone.ANSWER,
         heading="",
         lock_screen=cut(f"{_gist(answered)} · {said}", 110),
         sections=(
@@ -60,7 +60,7 @@ def _gist(answered: Answered) -> str:
         return GIST[answered.inquiry.state]
     if finding.disposition is Disposition.ABSTAINED or names_no_cause(finding):
         return "No answer"
-    return f"{words.TRUST[finding.trust_level]}"
+    return "checks unavailable" if degraded(finding) else words.TRUST[finding.trust_level]
 
 
 GIST = {
@@ -108,8 +108,7 @@ def _found(finding: Finding) -> tuple[Block, ...]:
         return (text(say(bold("Cannot determine this from the available evidence"))), *warned)
     if names_no_cause(finding):
         return (text(say(bold("No cause found"))), *warned)
-    checked = finding.verify_status is not VerifyStatus.NOT_RUN
-    sure = joined((confidence(finding), supported(finding))) if checked else ()
+    sure = joined(standing_of(finding))
     claims = [claim_line(claim) for claim in finding.claims[:MOST_CLAIMS]]
     return (
         text(cause_title(finding), say(cut(clean(finding.root_cause or ""), 450)), sure),

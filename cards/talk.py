@@ -175,7 +175,7 @@ def _paging(one: Standing) -> str:
 def _card(name: str, title: str, blocks: Sequence[Text | Caveats]) -> Card:
     body = Section(name=name, blocks=tuple(blocks), rank=10, keep=90)
     return Card(
-        tone=Tone.NOTICE,
+        tone=Tone.ANSWER,
         heading=title,
         lock_screen=f"Caveat · {title}",
         sections=(body,),

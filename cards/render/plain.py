@@ -25,6 +25,7 @@ SIGN = {
     Tone.CLOSED: "",
     Tone.MERGED: "",
     Tone.NOTICE: "⚠",
+    Tone.ANSWER: "",
 }
 
 

@@ -36,6 +36,7 @@ BORDER: Mapping[Tone, str] = {
     Tone.CLOSED: "bright_black",
     Tone.MERGED: "bright_black",
     Tone.NOTICE: "yellow",
+    Tone.ANSWER: "blue",
 }
 SMALL = "grey62"
 SPARKS = frozenset("▁▂▃▄▅▆▇█")

@@ -22,7 +22,7 @@ def build(case: CaseFile, now: datetime) -> Body | None:
     if finding is None:
         return None
     lines = _capped(caveats.lines(finding))
-    standing = joined((*_standing(finding), remembered(finding, now), record(case)))
+    standing = joined((*standing_of(finding), remembered(finding, now), record(case)))
     blocks: tuple[Block, ...] = (text(standing),) if standing else ()
     return Body(blocks=(*blocks, Caveats(lines=lines)) if lines else blocks)
 
@@ -33,7 +33,8 @@ def _capped(lines: tuple[Line, ...]) -> tuple[Line, ...]:
     return (*lines[:MOST_LINES], caveats.overflow(len(lines) - MOST_LINES))
 
 
-def _standing(finding: Finding) -> tuple[Line, ...]:
+def standing_of(finding: Finding) -> tuple[Line, ...]:
+    """How sure it is: the mark, the figure, the claims that hold."""
     if finding.verify_status is VerifyStatus.NOT_RUN:
         return (say("verification is switched off: nothing was checked"),)
     return (_mark(finding), confidence(finding), supported(finding))

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from datetime import UTC, datetime, timedelta
+from typing import Any
 
 from engine.model.alert import Alert, AlertClass, AlertStatus, Severity
 from engine.model.evidence import GapCause, InvalidReason, QueryOutcome
@@ -32,6 +33,7 @@ from engine.model.incident import (
     Member,
     MemberState,
 )
+from engine.model.inquiry import Answered, Inquiry, InquiryState
 from engine.model.org import Client, Flags
 from engine.model.pack import (
     AlertFacts,
@@ -644,4 +646,41 @@ CASES: Mapping[str, CaseFile] = {
         ),
     ),
     "drill": drill(),
+}
+
+
+def asked(**changes: Any) -> Inquiry:
+    usual: dict[str, Any] = {
+        "id": "q1",
+        "client_id": "acme",
+        "room_id": "r1",
+        "text": "why is checkout slow since 02:45",
+        "asked_by": "alice",
+        "account": "slack:U0ALICE",
+        "asked_at": NOW,
+        "start_at": NOW - timedelta(minutes=15),
+        "end_at": NOW,
+        "scope": {"namespace": "shop", "service": "checkout-api"},
+    }
+    return Inquiry(**{**usual, **changes})
+
+
+SEVERAL = (
+    {"namespace": "shop", "service": "checkout-api"},
+    {"namespace": "shop", "service": "checkout-db"},
+)
+INQUIRIES: Mapping[str, Answered] = {
+    "choosing": Answered(
+        inquiry=asked(state=InquiryState.CHOOSING, scope={}, choices=SEVERAL), names_client=False
+    ),
+    "unplaced": Answered(inquiry=asked(state=InquiryState.UNPLACED, scope={})),
+    "waiting": Answered(
+        inquiry=asked(), run=run(RunState.CHECKING, progress=PROGRESS), names_client=False
+    ),
+    "verified": Answered(inquiry=asked(state=InquiryState.ANSWERED), finding=VERIFIED),
+    "degraded": Answered(inquiry=asked(state=InquiryState.ANSWERED), finding=DEGRADED),
+    "abstained": Answered(inquiry=asked(state=InquiryState.ANSWERED), finding=ABSTAINED),
+    "refuted": Answered(inquiry=asked(state=InquiryState.ANSWERED), finding=REFUTED),
+    "skipped": Answered(inquiry=asked(state=InquiryState.SKIPPED, skip_reason=SkipReason.BUDGET)),
+    "failed": Answered(inquiry=asked(state=InquiryState.FAILED, failure=FailureClass.TERMINAL)),
 }

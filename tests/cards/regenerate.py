@@ -3,13 +3,14 @@
 from collections.abc import Iterator
 from pathlib import Path
 
+from cards import inquiry, talk
 from cards.card import Card, Mention
 from cards.digest import row_of, storm
 from cards.draw import ALL, card
 from cards.notice import Notice, notice
-from cards.thread import evidence, finding_reply
-from engine.model.org import RoomSound
-from tests.cards.cases import CASES, NOW
+from cards.thread import evidence, finding_reply, worse
+from engine.model.org import Client, Flags, RoomSound
+from tests.cards.cases import CASES, INQUIRIES, NOW
 from tests.cards.surfaces import DRAW, SUFFIX
 
 GOLDEN = Path(__file__).parent / "golden"
@@ -25,10 +26,33 @@ def cards() -> Iterator[tuple[str, Card]]:
     reply = finding_reply(CASES["unconfirmed"], TOOK)
     if reply is not None:
         yield "reply", reply
+    yield "worse", worse(CASES["said"], TOOK)
+    yield from answers()
     rows = [row_of(CASES[name].incident) for name in ("facts", "predictive", "chronic_quiet")]
     yield "storm", storm(rows, NOW, sound=RoomSound.CRITICAL, offered=ALL)
     for kind in Notice:
         yield f"notice_{kind.value}", notice(kind, NOW, detail="OperationalError")
+
+
+def answers() -> Iterator[tuple[str, Card]]:
+    """What questions and commands are answered with."""
+    for name, answered in INQUIRIES.items():
+        yield f"inquiry_{name}", inquiry.card(answered, NOW)
+    client = Client(id="acme", flags=Flags(ai_triage=True))
+    yield "help", talk.helped(["acme", "globex"])
+    yield "help_nothing", talk.helped([])
+    flagged = talk.Flagged(client=client, locked=("ai_triage",), legacy=True)
+    yield "settings", talk.settings([flagged])
+    standing = talk.Standing(
+        client=client,
+        present=("prometheus", "alertmanager"),
+        absent=("loki",),
+        open_incidents=3,
+        usd_today=1.2,
+        usd_per_day=5,
+    )
+    yield "status", talk.status([standing], model=True)
+    yield "status_nothing", talk.status([], model=False)
 
 
 def files() -> Iterator[tuple[Path, str]]:

@@ -53,6 +53,6 @@ async def test_a_press_in_telegram_redraws_every_card_and_a_room_that_is_off_sta
         await telegram.says(TELEGRAM_ROOM, ADA, "/status")
         await theatre.until(lambda: len(telegram.messages(TELEGRAM_ROOM)) > 1)
         (said,) = telegram.messages(TELEGRAM_ROOM)[1:]
-        assert said.text.startswith("⚠ Status")
+        assert said.text.startswith("Status")
         assert "investigation off" in said.text
         assert telegram.audible(TELEGRAM_ROOM) == [card]

@@ -115,7 +115,7 @@ async def test_commands_are_answered_once_in_place_and_silently(store: SqlStore)
         f.telegram.space.chats[ROOM].topics = {5: True}
         said = await f.tells(ADA, "/status", topic=5)
         assert (said.silent, said.thread_id) == (True, 5)
-        assert said.text.startswith("⚠ Status")
+        assert said.text.startswith("Status")
         asked = max(f.telegram.space.chats[ROOM].messages.values(), key=lambda m: m.id - 1)
         chain = await f.tells(ADA, "/help", reply_to=said.id)
         assert (chain.thread_id, chain.reply_to) == (None, asked.id + 1)
