@@ -203,6 +203,7 @@ class House:
                 correlation=self.settings.correlation,
                 pack=self.settings.pack,
                 recurrence=self.settings.recurrence,
+                recheck=self.settings.recheck,
                 triage=self.settings.triage,
                 budget=own.budget,
             ),

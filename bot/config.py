@@ -26,6 +26,7 @@ from engine.model.policy import (
     CorrelationRule,
     IncidentRule,
     PackRule,
+    RecheckRule,
     RecurrenceRule,
     Seconds,
     TriageRule,
@@ -220,6 +221,7 @@ class Settings(ClientSettings):
     triage: TriageRule = Field(TriageRule(), description="Investigation.")
     correlation: CorrelationRule = Field(CorrelationRule(), description="Which alerts belong.")
     recurrence: RecurrenceRule = Field(RecurrenceRule(), description="Re-fires.")
+    recheck: RecheckRule = Field(RecheckRule(), description="Findings worth a second look.")
     incident: IncidentRule = Field(IncidentRule(), description="Life of an incident.")
     pack: PackRule = Field(PackRule(), description="Evidence before the model.")
 

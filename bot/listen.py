@@ -195,6 +195,9 @@ COUNTS: Mapping[SessionEvent, Count] = {
         "triage_error_class_total", 1, **{"class": str(f["class"])}
     ),
     SessionEvent.REVIEW: lambda t, _, f: t.count("review_items_total", reason=str(f["reason"])),
+    SessionEvent.RECHECK: lambda t, _, f: t.count(
+        "recheck_skipped_total", reason=str(f["skipped"])
+    ),
     SessionEvent.STAMP: _stamp,
 }
 

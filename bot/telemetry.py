@@ -35,6 +35,7 @@ from engine.model.page import NoPage, NotPaged, PageAction, Paged, PageDecision
 from engine.model.review import ReviewReason
 from engine.model.run import CallKind, FailureClass, RunTrigger, SkipReason
 from engine.ports import DeadReason, Queue
+from engine.recheck import RecheckSkip
 from engine.shortcircuit import ShortCircuit
 from engine.telling import AbstentionReason, CauseSource
 from engine.verification.table import CHECKS
@@ -337,6 +338,11 @@ METRICS: tuple[Metric, ...] = (
             "kind": ("card", "edit", "thread", "notice"),
             "result": ("sent", "unchanged", "folded", "repeated", "refused", "later", "dead"),
         },
+    ),
+    Metric(
+        name="recheck_skipped_total",
+        help="Findings that are not looked at a second time.",
+        labels={"reason": tuple(RecheckSkip)},
     ),
     Metric(
         name="engage_requests_total",

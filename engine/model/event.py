@@ -51,6 +51,8 @@ class SessionEvent(StrEnum):
     """A verdict was looked up in the evidence: `score`, `demoted`, `would_have_acted`, `kinds`."""
     OPERATOR_RULING = "operator_ruling"
     """A person's correction governed: `ruling`, `backed`."""
+    RECHECK = "recheck"
+    """A finding was kept; why it is not looked at a second time: `skipped`."""
     STEP = "step"
     """A hard limit lowered the confidence: `step`, `value` after it."""
     VETO = "veto"

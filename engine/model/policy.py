@@ -185,6 +185,14 @@ class TriageRule(Frozen):
         return self
 
 
+class RecheckRule(Frozen):
+    """Which findings are worth a second look."""
+
+    threshold: float = Field(
+        0.85, ge=0, le=1, description="Less sure than this, a finding is worth a second look."
+    )
+
+
 class Budget(Frozen):
     """What a client may spend a day (UTC)."""
 

@@ -24,6 +24,7 @@ from engine.model.review import ReviewReason
 from engine.model.run import Run, RunState, RunTrigger, SkipReason
 from engine.pack.build import PackBuilder
 from engine.ports import Clock, Delivery, NewId, Progress, Tx
+from engine.recheck import RecheckSkip, recheck_skip
 from engine.review import open_review, review_reason
 from engine.stages.facts import note_skip, subject_of, tell_of_budget
 from engine.stages.gating import asked, next_try, tries
@@ -160,6 +161,9 @@ class _Work:
         )
         await self._timed("persist", lambda: self._kept(found, delivery))
         await self._told_of_review()
+        # What would be worth a second look is counted, though nobody takes one yet.
+        unworthy = recheck_skip(found, self._incident, self._world.rules.recheck)
+        await self._heard(SessionEvent.RECHECK, {"skipped": unworthy or RecheckSkip.DISABLED})
         await self._heard(
             SessionEvent.STAGE, {"stage": "total", "seconds": self._clock.monotonic() - started_s}
         )

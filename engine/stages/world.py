@@ -6,7 +6,14 @@ from dataclasses import dataclass, field
 from engine.investigation.session import JudgePorts
 from engine.model.base import Frozen
 from engine.model.event import EventFacts, SessionEvent
-from engine.model.policy import Budget, CorrelationRule, PackRule, RecurrenceRule, TriageRule
+from engine.model.policy import (
+    Budget,
+    CorrelationRule,
+    PackRule,
+    RecheckRule,
+    RecurrenceRule,
+    TriageRule,
+)
 from engine.model.run import Run
 from engine.pack.section import Ports as PackPorts
 from engine.ports import Store
@@ -19,6 +26,7 @@ class StageRules(Frozen):
     pack: PackRule = PackRule()
     recurrence: RecurrenceRule = RecurrenceRule()
     triage: TriageRule = TriageRule()
+    recheck: RecheckRule = RecheckRule()
     budget: Budget = Budget()
 
 

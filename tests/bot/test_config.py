@@ -140,7 +140,7 @@ def test_a_clients_block_replaces_the_default_client(tmp_path: Path) -> None:
         load(written(tmp_path, yaml.safe_dump(both)), env={})
 
 
-@pytest.mark.proves("S3-19", "S3-20", "S3-22")
+@pytest.mark.proves("S3-19", "S3-20", "S3-22", "S3-27")
 @pytest.mark.parametrize(
     ("legacy", "triage", "paging"), [(True, True, True), (False, False, False)]
 )

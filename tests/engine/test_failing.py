@@ -39,7 +39,7 @@ def wait_s(error: EngineError, delivery: int) -> float:
     return (step.at - NOW).total_seconds()
 
 
-@pytest.mark.proves("S3-113")
+@pytest.mark.proves("S3-113", "S3-114")
 def test_transient_waits_grow_by_fifteen_seconds_to_five_minutes_for_two_hours() -> None:
     waits = [wait_s(TransientError(), delivery) for delivery in range(1, 35)]
     assert waits[:3] == [15, 30, 45]
