@@ -57,7 +57,7 @@ async def test_a_thin_pack_ends_in_what_is_missing(played: Played) -> None:
     await played("06_thin_pack")
 
 
-@pytest.mark.proves("S3-75", "S3-76", "S3-77")
+@pytest.mark.proves("S3-74", "S3-75", "S3-76", "S3-77")
 async def test_a_case_in_memory_is_confirmed_and_attacked_like_any_other(played: Played) -> None:
     await played("07_known_cause")
 

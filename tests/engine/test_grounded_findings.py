@@ -57,6 +57,20 @@ def test_nothing_is_prepared_from_it_however_sure_it_is(preparation: Preparation
     assert would_have_acted(finding)
 
 
+@pytest.mark.proves("S1-2")
+def test_grounding_and_abstention_answer_two_questions_and_neither_stands_for_the_other() -> None:
+    _, made_up = invented()
+    assert made_up.disposition is Disposition.NEEDS_REVIEW
+    assert made_up.draft is not None
+    assert not made_up.draft.abstains
+    nothing = ruled(cause=None, component=None, cause_class=None, confidence=None, rulings=[])
+    silent = table(abstaining(), nothing).triage()
+    assert silent.disposition is Disposition.ABSTAINED
+    codes = {caveat.code for caveat in silent.caveats}
+    assert CaveatCode.UNGROUNDED not in codes
+    assert CaveatCode.ABSTAINED in codes
+
+
 def test_the_card_names_what_is_not_in_the_evidence() -> None:
     _, finding = invented()
     (caveat,) = [c for c in finding.caveats if c.code is CaveatCode.UNGROUNDED]

@@ -59,7 +59,7 @@ def line(pack: Pack) -> str:
     return " | ".join("".join(getattr(s, "text", "…") for s in spans) for spans in shown)
 
 
-@pytest.mark.proves("S3-83", "S3-85")
+@pytest.mark.proves("S3-48", "S3-83", "S3-85")
 async def test_what_fixed_it_before_is_shown_with_who_confirmed_it() -> None:
     memory = Recalled([Near(stub=STUB, distance=0.11)])
     pack = await packed(memory)
