@@ -4,6 +4,7 @@ import asyncio
 import contextlib
 from collections.abc import Mapping, Sequence
 
+from engine.model.inquiry import InquiryState
 from engine.model.review import ReviewReason
 from engine.model.run import FailureClass, RunState
 from engine.ports import DeadReason, Delivery, Queue
@@ -85,6 +86,11 @@ class PostgresQueue:
 
 async def _run_failed(tx: SqlTx, delivery: Delivery) -> None:
     """Have the card say that nobody looks into it any more."""
+    asked = await tx.inquiries.get(delivery.ids.get("inquiry_id", ""))
+    if asked is not None and asked.state is InquiryState.WAITING:
+        given_up = {"state": InquiryState.FAILED, "failure": FailureClass.TERMINAL}
+        await tx.inquiries.save(asked.model_copy(update=given_up))
+        await tx.cards.wish_inquiry(asked)
     incident_id = delivery.ids.get("incident_id", "")
     incident, run = await tx.incidents.get(incident_id), await tx.runs.newest(incident_id)
     if delivery.queue is not Queue.TRIAGE or incident is None or run is None or run.state in _ENDED:
