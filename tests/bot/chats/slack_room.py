@@ -61,8 +61,10 @@ class Place:
         await self.stage.settled()
         return incident, self.slack.cards(ROOM)[-1].ts
 
-    async def press(self, ts: str, what: str, user: str = "UALICE") -> Delivery:
-        return await self.people.presses(ROOM, ts, what, user)
+    async def press(
+        self, ts: str, what: str, user: str = "UALICE", shown: Message | None = None
+    ) -> Delivery:
+        return await self.people.presses(ROOM, ts, what, user, shown=shown)
 
     def shown(self, ts: str) -> Message:
         return self.slack.space.channels[ROOM].messages[ts]

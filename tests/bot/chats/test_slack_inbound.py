@@ -2,6 +2,7 @@
 
 import asyncio
 from contextlib import AbstractAsyncContextManager
+from copy import copy
 from typing import Any
 
 import pytest
@@ -43,8 +44,10 @@ async def test_of_two_people_in_the_same_second_one_wins_and_the_other_hears_who
 ) -> None:
     async with place(store) as here:
         _, ts = await here.card()
+        old = copy(here.shown(ts))
         for n in range(1, 13):
-            await asyncio.gather(here.press(ts, "Take"), here.press(ts, "Take", "UBOB"))
+            both = (here.press(ts, "Take", who, old) for who in ("UALICE", "UBOB"))
+            await asyncio.gather(*both)
             said = sorted([await here.told("UALICE", n), await here.told("UBOB", n)])
             (winner,) = await taken(here)
             assert said[1] == YOURS
@@ -375,6 +378,7 @@ async def test_a_socket_that_dies_is_made_anew_and_the_other_serves_meanwhile(
 ) -> None:
     async with place(store) as here:
         _, ts = await here.card()
+        old = copy(here.shown(ts))
         here.slack.sockets.cut(0)
         await until(lambda: len(here.slack.sockets.open) == 1)
         await here.press(ts, "Take")
@@ -382,7 +386,7 @@ async def test_a_socket_that_dies_is_made_anew_and_the_other_serves_meanwhile(
         here.slack.fail_next("apps.connections.open", bad_gateway())
         here.slack.sockets.cut()
         await until(lambda: len(here.slack.sockets.open) == 2)
-        await here.press(ts, "Take", "UBOB")
+        await here.press(ts, "Take", "UBOB", old)
         assert (await here.told("UBOB")).startswith("Already taken by alice")
 
 

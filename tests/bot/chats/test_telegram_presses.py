@@ -34,10 +34,13 @@ async def test_of_two_at_once_one_wins_and_the_other_hears_who(store: SqlStore) 
     async with floor(store) as f:
         await f.shown()
         presses = [await f.begin(who, "Take") for who in (ADA, BOB)]
-        said = [await f.answer(press) for press in presses]
-        assert said[0] == "It is yours; the card says so."
-        assert said[1].startswith("Already taken by Ada at ")
-        assert [f.answered[p].get("show_alert") for p in presses] == ["false", "true"]
+        said = {await f.answer(press): press for press in presses}
+        lost, won = sorted(said)
+        assert won == "It is yours; the card says so."
+        first = "Ada" if said[won] == presses[0] else "Bob"
+        assert lost.startswith(f"Already taken by {first} at ")
+        alerts = [f.answered[said[words]].get("show_alert") for words in (won, lost)]
+        assert alerts == ["false", "true"]
 
 
 async def test_a_press_delivered_twice_counts_once(store: SqlStore) -> None:
