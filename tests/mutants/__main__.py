@@ -24,6 +24,7 @@ GROUNDED = "tests/engine/test_grounded_findings.py"
 CLASSES = [f"tests/bot/backends/test_failure_{name}.py" for name in ("edges", "classes")]
 CLASSES += ["-k", "not hostile and not no_body"]
 CHECKS = "tests/engine/verification"
+FLOW = ["tests/engine/test_triage_flow.py", "tests/engine/investigation/test_loop.py"]
 VETOES = [
     f"tests/engine/verification/test_{name}.py"
     for name in ("accused", "veto_lists", "vetoes", "veto_edges")
@@ -37,6 +38,8 @@ TARGETS: dict[str, Sequence[str]] = {
     "engine/caveats.py": [STAMPS, "tests/engine/test_caveat_edges.py"],
     "engine/calibration.py": ["tests/engine/test_calibration.py", "-k", "not without_verdicts"],
     **{str(path): [CHECKS] for path in sorted(Path("engine/verification").rglob("[a-z]*.py"))},
+    "engine/verification/judging.py": FLOW,
+    "engine/verification/round.py": [CHECKS, *FLOW],
     "engine/verification/vetoes.py": VETOES,
     "engine/verification/independence.py": VETOES,
     "engine/verification/accused.py": VETOES,

@@ -93,7 +93,8 @@ class TelegramChat:
     def draw(self, card: Card, shape: Shape) -> str:
         """What would be sent, as text."""
         message = drawn(card, shape)
-        keys = [key.label for row in message.keyboard for key in row]
+        # What a key stands for counts as well: one that names another finding must be sent.
+        keys = [[key.label, key.data] for row in message.keyboard for key in row]
         return canonical_json({"text": message.text, "keys": keys}) if keys else message.text
 
     async def post(

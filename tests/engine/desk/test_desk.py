@@ -86,7 +86,7 @@ async def test_the_first_to_take_an_incident_has_it_and_the_next_is_told_who(
 
 async def test_of_two_presses_in_the_same_second_one_wins_every_time(world: World) -> None:
     incident_id = await opened(world)
-    for _ in range(25):
+    for _ in range(100):
         async with world.store.begin() as tx:
             await tx.session.execute(text("update incidents set taken_by = null"))
         answers = await asyncio.gather(
