@@ -24,7 +24,11 @@ GROUNDED = "tests/engine/test_grounded_findings.py"
 CLASSES = [f"tests/bot/backends/test_failure_{name}.py" for name in ("edges", "classes")]
 CLASSES += ["-k", "not hostile and not no_body"]
 CHECKS = "tests/engine/verification"
-FLOW = ["tests/engine/test_triage_flow.py", "tests/engine/investigation/test_loop.py"]
+FLOW = [
+    "tests/engine/verification/test_judging.py",
+    "tests/engine/test_triage_flow.py",
+    "tests/engine/investigation/test_loop.py",
+]
 VETOES = [
     f"tests/engine/verification/test_{name}.py"
     for name in ("accused", "veto_lists", "vetoes", "veto_edges")

@@ -2,7 +2,9 @@
 
 import pytest
 
+from engine.promql.caps import over
 from engine.promql.expression import Expression
+from engine.promql.narrow import Inserted, NotInserted, insert_matchers
 from engine.promql.policy import DAY_S, FOR_MODELS, refusal
 from engine.promql.repair import same_meaning
 from engine.promql.scan import Role
@@ -131,3 +133,34 @@ RESERVED = (
 def test_a_metric_named_like_a_word_of_the_language_is_written_in_braces(word: str) -> None:
     assert selector(word, {}) == f'{{__name__="{word}"}}'
     assert selector(f"{word}_total", {}) == f"{word}_total"
+
+
+def test_no_matchers_leave_a_query_as_it_is_even_one_nobody_can_read() -> None:
+    assert insert_matchers("sum(", {}, only_where_missing=False) == Inserted(
+        expr="sum(", selectors=0
+    )
+
+
+def test_what_cannot_be_read_with_its_matchers_is_not_narrowed() -> None:
+    said = insert_matchers('sum by (a) (up{job="x"}', {"b": "c"}, only_where_missing=False)
+    assert said == NotInserted(detail="not readable with the matchers in it")
+
+
+@pytest.mark.parametrize("text", ['up{job="a" or job="b"}', '{a="1" or b="2"}'])
+def test_alternatives_between_braces_are_never_narrowed(text: str) -> None:
+    assert isinstance(insert_matchers(text, {"b": "c"}, only_where_missing=False), NotInserted)
+
+
+def test_words_of_the_language_are_the_same_in_any_case() -> None:
+    assert same_meaning("(a / ON(b) FILL(0) d", "(a / on(b) fill(0) d)")
+    assert same_meaning("(SUM BY (a) (x)", "(sum by (a) (x))")
+
+
+def test_clauses_are_followed_to_the_depth_that_is_parsed_at_all() -> None:
+    many = " + ".join(["sum by (a) (x)"] * 50)
+    assert same_meaning(f"({many}", f"({many})")
+    assert not same_meaning(f"({many} + sum by (a) (x)", f"({many} + sum by (a) (x))")
+
+
+def test_a_repetition_of_nothing_is_not_counted() -> None:
+    assert over(Expression('x{a=~"{9999}b"}')) is None
