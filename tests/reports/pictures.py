@@ -21,11 +21,11 @@ from rich.terminal_theme import DIMMED_MONOKAI
 from bot.backends.chart import ChartDrawer
 from cards.card import Card
 from cards.chart import picture
-from cards.draw import card
 from cards.render import slack, telegram, terminal
 from cards.render.links import listed
 from cards.thread import evidence
 from tests.cards.cases import CASES, HOST, NOW
+from tests.cards.regenerate import cards as every_card
 from tests.charts import CHARTS
 
 OUT = Path(__file__).resolve().parents[2] / "docs" / "pictures"
@@ -39,6 +39,9 @@ PAGES: Mapping[str, Sequence[str]] = {
     "quiet": ("predictive", "chronic_quiet", "not_investigated"),
     "ended": ("resolved", "closed", "merged", "heartbeat"),
     "first_contact": ("first_contact",),
+    "people": ("said", "said_wrong"),
+    "questions": ("inquiry_choosing", "inquiry_waiting", "inquiry_verified", "inquiry_degraded"),
+    "commands": ("help", "status", "settings"),
 }
 CHROMIUM = (
     "chromium",
@@ -198,8 +201,9 @@ def main(given: str | None) -> None:
     asyncio.run(draw_charts())
     with tempfile.TemporaryDirectory() as temporary:
         folder = node(Path(given or temporary))
+        every = dict(every_card())
         for name, states in PAGES.items():
-            cards = [card(CASES[state], NOW, revision=4) for state in states]
+            cards = [every[state] for state in states]
             if name == "findings":
                 shoot(
                     slack_page(folder, [evidence(CASES["unconfirmed"], NOW)]),
